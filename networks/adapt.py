@@ -85,6 +85,9 @@ class _Adapter:
     def _named(self, operator: Operator) -> str:
         return operator_name(self.numbers[id(operator)], operator, self.graph.tensors)
 
+    def _place(self, operator: Operator) -> str:
+        return f"operators[{self.numbers[id(operator)]}]"
+
     def _front(self) -> list[tuple[int, int]]:
         """Return the NPU's inputs: for each the number of the file's input, and its tensor."""
         found: list[tuple[int, int]] = []
@@ -101,7 +104,7 @@ class _Adapter:
         for operator in self.graph.operators:
             if not operator.inputs or operator.inputs[0] not in host:
                 if host & set(operator.inputs):
-                    raise NetworkError(self._computes(operator))
+                    raise self._computes(operator)
                 continue
             output = operator.outputs[0]
             if operator.kind == "QUANTIZE" and self._tensor(output).dtype == "int8":
@@ -113,7 +116,7 @@ class _Adapter:
             elif self._tensor(given).dtype == "uint8":
                 return None
             else:
-                raise NetworkError(self._computes(operator))
+                raise self._computes(operator)
         tensor = self._tensor(given)
         if taken:
             one = self._tensor(taken[0])
@@ -139,7 +142,10 @@ class _Adapter:
         while tensor.dtype in _HOST_TYPES:
             operator = self.maker.get(at)
             if operator is None or not operator.inputs:
-                raise NetworkError(f"output {tensor.name!r} is computed by no operator; leave it out")
+                raise NetworkError(
+                    f"output {tensor.name!r} is computed by no operator; leave it out",
+                    f"outputs.{tensor.name}",
+                )
             at = operator.inputs[0]
             leaves = operator.kind == ("DEQUANTIZE" if tensor.dtype == "float32" else "QUANTIZE")
             if leaves and self._tensor(at).dtype == "int8":
@@ -152,7 +158,7 @@ class _Adapter:
             if operator.kind not in _RESHAPES:
                 if tensor.dtype == "uint8":  # a uint8 network
                     return output
-                raise NetworkError(self._computes(operator))
+                raise self._computes(operator)
             self._check_size(operator)
         return at
 
@@ -170,12 +176,13 @@ class _Adapter:
         for operator in operators:
             computed = (*operator.outputs, *(i for i in operator.inputs if i != -1))
             if any(self._tensor(i).dtype.startswith("float") for i in computed):
-                raise NetworkError(self._computes(operator))
+                raise self._computes(operator)
 
-    def _computes(self, operator: Operator) -> str:
+    def _computes(self, operator: Operator) -> NetworkError:
         types = [self._tensor(i).dtype for i in (*operator.outputs, *operator.inputs) if i != -1]
         found = next((dtype for dtype in types if dtype.startswith("float")), types[0])
-        return f"{self._named(operator)} computes with {found}, which the NPU cannot; {_REMEDY}"
+        message = f"{self._named(operator)} computes with {found}, which the NPU cannot; {_REMEDY}"
+        return NetworkError(message, self._place(operator))
 
     def _check_quantised(self, operator: Operator, index: int) -> None:
         dtype = self._tensor(operator.inputs[0]).dtype
@@ -191,7 +198,8 @@ class _Adapter:
             if not is_whole(self._tensor(end).quantisation):
                 raise NetworkError(
                     f"{self._named(operator)}: expected one scale for {self._tensor(end).name!r}, "
-                    f"found none or several; {_REMEDY}"
+                    f"found none or several; {_REMEDY}",
+                    f"{self._place(operator)}.quantisation",
                 )
 
     def _check_size(self, operator: Operator) -> None:
@@ -199,7 +207,8 @@ class _Adapter:
         if elements(before.shape) != elements(after.shape) or before.dtype != after.dtype:
             raise NetworkError(
                 f"{self._named(operator)}: expected as many elements after it as before, found "
-                f"{before.dtype} {before.shape} and {after.dtype} {after.shape}; export the network again"
+                f"{before.dtype} {before.shape} and {after.dtype} {after.shape}; export the network again",
+                f"{self._place(operator)}.shape",
             )
 
 
@@ -210,23 +219,28 @@ def _check_order(graph: Graph) -> None:
     for number, operator in enumerate(graph.operators):
         name = operator_name(number, operator, graph.tensors)
         if not operator.outputs:
-            raise NetworkError(f"{name} has no output; export or copy the network again")
+            raise NetworkError(
+                f"{name} has no output; export or copy the network again", f"operators[{number}].outputs"
+            )
         for index in operator.inputs:
             if index != -1 and index not in there | variables:
                 raise NetworkError(
                     f"{name} reads {graph.tensors[index].name!r}, which nothing before it computes; "
-                    "export or copy the network again"
+                    "export or copy the network again",
+                    f"operators[{number}].inputs",
                 )
         if again := there & set(operator.outputs):
             raise NetworkError(
                 f"{name} computes {graph.tensors[min(again)].name!r}, which is there already; "
-                "export or copy the network again"
+                "export or copy the network again",
+                f"operators[{number}].outputs",
             )
         there |= set(operator.outputs)
     for index in graph.outputs:
         if index not in there:
             raise NetworkError(
-                f"output {graph.tensors[index].name!r} is computed by no operator; export the network again"
+                f"output {graph.tensors[index].name!r} is computed by no operator; export the network again",
+                f"outputs.{graph.tensors[index].name}",
             )
 
 
@@ -237,7 +251,8 @@ def _check_signatures(graph: Graph) -> None:
         if open_:
             raise NetworkError(
                 f"input {tensor.name!r}: expected fixed sizes behind the batch, found the signature "
-                f"{list(tensor.shape_signature or ())}; fix them when exporting the network"
+                f"{list(tensor.shape_signature or ())}; fix them when exporting the network",
+                f"inputs.{tensor.name}.shape",
             )
 
 

@@ -73,7 +73,8 @@ def with_clamps(graph: Graph, clamps: Mapping[str, tuple[int, int]]) -> Graph:
         if names.count(name) != 1:
             raise NetworkError(
                 f"clamp of {name!r}: expected one tensor of that name, found {names.count(name)}; give "
-                "tensors names of their own"
+                "tensors names of their own",
+                f"clamps.{name}",
             )
     return replace(graph, tensors=tuple(replace(t, clamp=clamps.get(t.name)) for t in graph.tensors))
 
@@ -130,7 +131,8 @@ def clamp_stream(stream: Words, names: Sequence[str], graph: Graph) -> tuple[Wor
         if name not in places:
             raise NetworkError(
                 f"clamp of {name!r}: expected operations of the compiled network that compute this int8 "
-                "tensor and nothing else, found none; clip the network again for this accelerator"
+                "tensor and nothing else, found none; clip the network again for this accelerator",
+                f"clamps.{name}.operations",
             )
         assert tensor.clamp is not None
         for index in places[name]:
@@ -143,7 +145,8 @@ def _narrowed(name: str, bounds: tuple[int, int], clamp: tuple[int, int]) -> tup
     if low > high:
         raise NetworkError(
             f"clamp of {name!r}: expected levels that its fused activation lets through, {bounds[0]} to "
-            f"{bounds[1]}, found {clamp[0]} to {clamp[1]}; clip the network again"
+            f"{bounds[1]}, found {clamp[0]} to {clamp[1]}; clip the network again",
+            f"clamps.{name}.levels",
         )
     return low, high
 

@@ -81,7 +81,8 @@ def parse_driver_payload(data: bytes) -> DriverPayload:
     if data[:4] != PAYLOAD_MAGIC or len(data) % 4:
         raise NetworkError(
             f"expected a driver payload of whole words that starts with {PAYLOAD_MAGIC!r}, "
-            f"found {len(data)} bytes that start with {data[:4]!r}"
+            f"found {len(data)} bytes that start with {data[:4]!r}",
+            "magic",
         )
     words = np.frombuffer(data, dtype="<u4").astype(np.uint32)
     macs, position = None, 1
@@ -93,15 +94,20 @@ def parse_driver_payload(data: bytes) -> DriverPayload:
             length = tag >> 16 | (tag >> 8 & 0xFF) << 16
             if position + length > len(words):
                 raise NetworkError(
-                    f"the driver payload announces {length} words of commands and has {len(words) - position}"
+                    f"the driver payload announces {length} words of commands and has "
+                    f"{len(words) - position}",
+                    "length",
                 )
             return DriverPayload(words[position : position + length].copy(), macs)
         if action not in _EXTRA_WORDS:
-            raise NetworkError(f"word {position - 1} of the driver payload has the unknown action {action}")
+            raise NetworkError(
+                f"word {position - 1} of the driver payload has the unknown action {action}",
+                f"words[{position - 1}].action",
+            )
         if action == _CONFIG and position < len(words):
             macs = 1 << (int(words[position]) & 0xF)
         position += _EXTRA_WORDS[action]
-    raise NetworkError("the driver payload has no command stream")
+    raise NetworkError("the driver payload has no command stream", "commands")
 
 
 def commands(stream: Words) -> Iterator[Command]:
@@ -117,12 +123,16 @@ def commands(stream: Words) -> Iterator[Command]:
         key = word & (_CODE_MASK | _PAYLOAD_FLAG)
         if word & _RESERVED_BITS or key not in names:
             raise NetworkError(
-                f"word {position} of the command stream, 0x{word:08x}, is no Ethos-U55 command"
+                f"word {position} of the command stream, 0x{word:08x}, is no Ethos-U55 command",
+                f"words[{position}]",
             )
         payload = None
         if word & _PAYLOAD_FLAG:
             if position + 1 >= len(stream):
-                raise NetworkError(f"the command stream ends within {names[key]} at word {position}")
+                raise NetworkError(
+                    f"the command stream ends within {names[key]} at word {position}",
+                    f"words[{position}].payload",
+                )
             payload = int(stream[position + 1])
         yield Command(position, names[key], word >> 16, payload)
         position += 1 if payload is None else 2
@@ -185,10 +195,10 @@ def encode(mnemonic: str, parameter: int = 0, payload: int | None = None) -> byt
     """
     codes = {name: key for key, name in _mnemonics().items()}
     if mnemonic not in codes:
-        raise NetworkError(f"{mnemonic} is no Ethos-U55 command")
+        raise NetworkError(f"{mnemonic} is no Ethos-U55 command", "mnemonic")
     key = codes[mnemonic]
     if bool(key & _PAYLOAD_FLAG) != (payload is not None):
-        raise NetworkError(f"{mnemonic} takes {'a' if key & _PAYLOAD_FLAG else 'no'} payload")
+        raise NetworkError(f"{mnemonic} takes {'a' if key & _PAYLOAD_FLAG else 'no'} payload", "payload")
     first = struct.pack("<I", key | parameter << 16)
     return first if payload is None else first + struct.pack("<I", payload)
 
@@ -199,6 +209,6 @@ def _mnemonics() -> dict[int, str]:
         from ethosu.vela.ethos_u55_regs.ethos_u55_regs import cmd0, cmd1
     except ImportError as error:
         raise NetworkError(
-            f"Vela is not installed ({error}); run `pip install ethos-u-vela==5.2.0`"
+            f"Vela is not installed ({error}); run `pip install ethos-u-vela==5.2.0`", "vela"
         ) from error
     return {c.value: c.name for c in cmd0} | {c.value | _PAYLOAD_FLAG: c.name for c in cmd1}

@@ -136,7 +136,7 @@ def compile_network(path: Path | str, accelerator: str, *, cache_dir: Path | Non
         data = path.read_bytes()
     except OSError as error:
         raise NetworkError(
-            f"{path}: cannot be read ({error.strerror or error}); give a .tflite file"
+            f"{path}: cannot be read ({error.strerror or error}); give a .tflite file", "file"
         ) from error
     return compile_bytes(data, path, accelerator, cache_dir=cache_dir)
 
@@ -146,7 +146,9 @@ def compile_bytes(
 ) -> CompiledNetwork:
     """Compile the bytes of a .tflite file; `path` names it. The rest as `compile_network`."""
     if accelerator not in vela.ACCELERATORS:
-        raise NetworkError(f"unknown accelerator {accelerator!r}; known are {', '.join(vela.ACCELERATORS)}")
+        raise NetworkError(
+            f"unknown accelerator {accelerator!r}; known are {', '.join(vela.ACCELERATORS)}", "accelerator"
+        )
     adapted = adapt_bytes(data, str(path))
     clamped = clamped_tensors(adapted.graph)
     taken = serialise_network(without_clamps(adapted.graph)) if adapted.done or clamped else data
@@ -172,15 +174,16 @@ def adapt_bytes(data: bytes, where: str) -> Adapted:
     """Return the network in the bytes of a .tflite file as an NPU takes it; errors as `compile_network`."""
     graph = parse_network(data, where)
     if not graph.operators:
-        raise NetworkError(f"{where}: the network has no operators; there is nothing to compile")
+        raise NetworkError(f"{where}: the network has no operators; there is nothing to compile", "operators")
     try:
         adapted = adapt(graph)
         check_reductions(adapted.graph)
     except NetworkError as error:
-        raise NetworkError(f"{where}: {error}") from error
+        raise NetworkError(f"{where}: {error}", error.field) from error
     if not adapted.graph.operators:
         raise NetworkError(
-            f"{where}: the network has no operators but those at its ends; there is nothing to compile"
+            f"{where}: the network has no operators but those at its ends; there is nothing to compile",
+            "operators",
         )
     return adapted
 
@@ -195,7 +198,7 @@ def _assemble(
     macs = int(accelerator.rpartition("-")[2])
     if payload.macs_per_cycle != macs:
         raise NetworkError(
-            f"{path}: asked Vela for {macs} MACs per cycle, its output says {payload.macs_per_cycle}"
+            f"{path}: asked Vela for {macs} MACs per cycle, its output says {payload.macs_per_cycle}", "vela"
         )
     constants = _bytes(raw["weight_data"])
     return CompiledNetwork(
@@ -225,7 +228,7 @@ def _arrays(npz: bytes) -> dict[str, npt.NDArray[np.generic]]:
             return {name: archive[name] for name in names}
     except (KeyError, ValueError, OSError) as error:
         raise NetworkError(
-            f"Vela's output is not as Vela 5.2.0 writes it: {error}; install ethos-u-vela==5.2.0"
+            f"Vela's output is not as Vela 5.2.0 writes it: {error}; install ethos-u-vela==5.2.0", "vela"
         ) from error
 
 
@@ -255,7 +258,7 @@ def _slots(
 ) -> tuple[TensorSlot, ...]:
     shapes = raw[f"{end}_shape"]
     if len(shapes) != len(indices):
-        raise NetworkError(f"the network has {len(indices)} {end}s, Vela's output has {len(shapes)}")
+        raise NetworkError(f"the network has {len(indices)} {end}s, Vela's output has {len(shapes)}", "vela")
     slots = []
     for position, index in enumerate(indices):
         tensor = graph.tensors[index]
@@ -272,7 +275,8 @@ def _slots(
         if size != slot.size or report.addresses.get(tensor.name, slot.offset) != slot.offset:
             raise NetworkError(
                 f"{end} {position} ({tensor.name!r}): expected {slot.size} bytes, Vela's output has {size} "
-                f"at {slot.offset}, and its report places the tensor at {report.addresses.get(tensor.name)}"
+                f"at {slot.offset}, and its report places the tensor at {report.addresses.get(tensor.name)}",
+                "vela",
             )
         slots.append(slot)
     return tuple(slots)

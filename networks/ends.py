@@ -76,13 +76,14 @@ class Ends:
             names = ", ".join(repr(tensor.name) for tensor in self.inputs)
             raise NetworkError(
                 f"expected values for {len(self.inputs)} inputs ({names}), found {len(values)}; "
-                "give an array for each"
+                "give an array for each",
+                "inputs",
             )
         arrays = [self._checked(given, array) for given, array in zip(self.inputs, values, strict=True)]
         if len({len(array) for array in arrays}) > 1:
             counts = ", ".join(f"{t.name!r} {len(a)}" for t, a in zip(self.inputs, arrays, strict=True))
             raise NetworkError(
-                f"expected as many values for each input, found {counts}; give the same number"
+                f"expected as many values for each input, found {counts}; give the same number", "inputs"
             )
         return tuple(
             self._level(source, tensor, arrays[source]).reshape(-1, *each_shape(tensor.shape))
@@ -130,7 +131,9 @@ class Ends:
         if values.ndim == 0 or values.shape[1:] != shape or found not in accepted:
             raise NetworkError(
                 f"input {tensor.name!r}: expected {' or '.join(sorted(accepted))} values of shape (N, "
-                f"{', '.join(map(str, shape))}), found {values.dtype} {values.shape}; reshape or convert them"
+                f"{', '.join(map(str, shape))}), found {values.dtype} {values.shape}; reshape or "
+                "convert them",
+                f"inputs.{tensor.name}.shape",
             )
         if values.dtype.kind != "f":
             return values
@@ -138,7 +141,9 @@ class Ends:
             values = values.astype(np.float32)
         if not np.isfinite(values).all():
             raise NetworkError(
-                f"input {tensor.name!r}: expected finite values, found infinite ones or NaN; correct the data"
+                f"input {tensor.name!r}: expected finite values, found infinite ones or NaN; correct the "
+                "data",
+                f"inputs.{tensor.name}.values",
             )
         return values
 
@@ -148,14 +153,16 @@ class Ends:
             scales = {(t.scale, t.zero_point) for s, t in self.npu_inputs if s == source}
             if len(scales) > 1:
                 raise NetworkError(
-                    f"input {given.name!r} is quantised in {len(scales)} ways; give real values, not levels"
+                    f"input {given.name!r} is quantised in {len(scales)} ways; give real values, not levels",
+                    f"inputs.{given.name}.quantisation",
                 )
             return values
         if values.dtype.kind == "f":
             levels = given if given.dtype != "float32" else tensor
             if levels.quantisation is None:
                 raise NetworkError(
-                    f"input {given.name!r} is not quantised; give values of its type {given.dtype}"
+                    f"input {given.name!r} is not quantised; give values of its type {given.dtype}",
+                    f"inputs.{given.name}.quantisation",
                 )
             values = quantise_values(values, levels.quantisation, levels.dtype)
         return values if values.dtype.name == tensor.dtype else requantised(values, given, tensor)

@@ -6,4 +6,13 @@ class NetworkError(Exception):
     """A network, a tool or a request about networks that the user can put right.
 
     The message says what was expected, what was found, where, and what to do.
+
+    Attributes:
+        field: The way to what is wrong: in the network (`operators[7].outputs`, `clamps.conv1`), in what it
+            is given (`inputs.image.shape`), an argument (`accelerator`), or the `file` itself; "" if it is
+            not one thing.
     """
+
+    def __init__(self, message: str, field: str = "") -> None:
+        super().__init__(message)
+        self.field = field

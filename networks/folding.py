@@ -68,28 +68,30 @@ def fold_shapes(graph: Graph) -> tuple[Graph, tuple[str, ...]]:
     }
     tensors, kept, folded = list(graph.tensors), [], []
     for number, operator in enumerate(graph.operators):
-        name = operator_name(number, operator, graph.tensors)
-        value = _evaluated(name, operator, graph.tensors, known)
+        value = _evaluated(number, operator, graph.tensors, known)
         if value is None:
             kept.append((number, operator))
             continue
         output = operator.outputs[0]
+        name = operator_name(number, operator, graph.tensors)
         if output in graph.outputs:
             raise NetworkError(
                 f"{name} makes an output of the network out of shapes alone; leave this output out when "
-                "exporting the network"
+                "exporting the network",
+                f"operators[{number}].outputs",
             )
         if value.shape != graph.tensors[output].shape:
             raise NetworkError(
                 f"{name}: expected a result of shape {graph.tensors[output].shape} as the file says, found "
-                f"{value.shape}; {_REMEDY}"
+                f"{value.shape}; {_REMEDY}",
+                f"operators[{number}].shape",
             )
         known[output] = value
         tensors[output] = replace(tensors[output], data=value.astype(tensors[output].dtype))
         folded.append(operator)
     computed = {index for operator in folded for index in operator.outputs}
     for number, operator in kept:
-        _check_operands(operator_name(number, operator, graph.tensors), operator, graph, tensors, computed)
+        _check_operands(number, operator, graph, tensors, computed)
     if not folded:
         return graph, ()
     operators = tuple(operator for _, operator in kept)
@@ -102,7 +104,7 @@ _REMEDY = "export the network with all shapes fixed, batch 1 included"
 
 
 def _evaluated(
-    name: str, operator: Operator, tensors: tuple[Tensor, ...], known: Mapping[int, Integers]
+    number: int, operator: Operator, tensors: tuple[Tensor, ...], known: Mapping[int, Integers]
 ) -> Integers | None:
     """Return the result of an operator on shapes; None if it is none, or has other operands."""
     if operator.kind not in _EVALUATORS or not operator.inputs or len(operator.outputs) != 1:
@@ -126,12 +128,14 @@ def _evaluated(
         return value.astype(np.int64)
     except (ValueError, IndexError, TypeError, KeyError, OverflowError, FloatingPointError) as error:
         raise NetworkError(
-            f"{name} cannot be carried out when the network is read: {error}; {_REMEDY}"
+            f"{operator_name(number, operator, tensors)} cannot be carried out when the network is read: "
+            f"{error}; {_REMEDY}",
+            f"operators[{number}]",
         ) from error
 
 
 def _check_operands(
-    name: str, operator: Operator, graph: Graph, tensors: list[Tensor], computed: set[int]
+    number: int, operator: Operator, graph: Graph, tensors: list[Tensor], computed: set[int]
 ) -> None:
     for position in SHAPE_OPERANDS.get(operator.kind, ()):
         if position >= len(operator.inputs) or (index := operator.inputs[position]) == -1:
@@ -139,15 +143,17 @@ def _check_operands(
         if tensors[index].data is None:
             makers = [(n, o) for n, o in enumerate(graph.operators) if index in o.outputs]
             maker = operator_name(*makers[-1], graph.tensors) if makers else f"input {tensors[index].name!r}"
+            name = operator_name(number, operator, graph.tensors)
             raise NetworkError(
                 f"{name} takes a shape that is not known before it runs: {maker} makes it from data; "
-                f"{_REMEDY}"
+                f"{_REMEDY}",
+                f"operators[{number}].inputs",
             )
     if operator.kind == "RESHAPE" and computed & set(operator.inputs[1:]):
-        _check_reshape(name, operator, tensors)
+        _check_reshape(number, operator, tensors)
 
 
-def _check_reshape(name: str, operator: Operator, tensors: list[Tensor]) -> None:
+def _check_reshape(number: int, operator: Operator, tensors: list[Tensor]) -> None:
     """TensorFlow Lite Micro goes by the shape of the output in the file; both have to agree."""
     source, wanted = tensors[operator.inputs[0]], tensors[operator.inputs[1]].data
     output = tensors[operator.outputs[0]].shape
@@ -157,8 +163,10 @@ def _check_reshape(name: str, operator: Operator, tensors: list[Tensor]) -> None
     whole = tuple(count // rest if size == -1 and rest else size for size in sizes)
     if whole != output or int(np.prod(whole, dtype=object) if whole else 1) != count:
         raise NetworkError(
-            f"{name}: the computed shape is {sizes}, the file says {list(output)} for {count} elements; "
-            f"{_REMEDY}"
+            f"{operator_name(number, operator, tuple(tensors))}: the computed shape is {sizes}, the file "
+            f"says {list(output)} for {count} elements; "
+            f"{_REMEDY}",
+            f"operators[{number}].shape",
         )
 
 

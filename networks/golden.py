@@ -70,7 +70,9 @@ def source_of(path: Path, compiled: CompiledNetwork) -> Source:
     adapted = adapt(graph)
     names = [tensor.name for tensor in adapted.ends.npu_outputs]
     if names != [slot.name for slot in compiled.outputs]:
-        raise NetworkError(f"{path}: expected the network that was compiled, found another; run again")
+        raise NetworkError(
+            f"{path}: expected the network that was compiled, found another; run again", "file"
+        )
     return Source(graph, adapted)
 
 

@@ -32,14 +32,16 @@ def check_reductions(graph: Graph) -> None:
             if any(shape[axis] > 1 for axis in (*axes[1:], *sorted(axes)[1:])):
                 raise NetworkError(
                     f"{name} sums over the axes {axes} of {shape}; Vela 5.2.0 makes a stream that sums over "
-                    "the first alone. Sum over one axis at a time, or use MEAN"
+                    "the first alone. Sum over one axis at a time, or use MEAN",
+                    f"operators[{number}].axes",
                 )
             continue
         kept = tuple(1 if axis in axes else size for axis, size in enumerate(shape))
         if _filled(graph.tensors[operator.outputs[0]].shape) != _filled(kept):
             raise NetworkError(
                 f"{name} reduces the axes {axes} of {shape} without keep_dims; Vela 5.2.0 makes a stream "
-                "that reduces other elements. Export it with keep_dims=True, and a RESHAPE behind it"
+                "that reduces other elements. Export it with keep_dims=True, and a RESHAPE behind it",
+                f"operators[{number}].keep_dims",
             )
 
 

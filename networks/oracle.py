@@ -52,7 +52,8 @@ def run(network: Path | str | bytes, inputs: npt.ArrayLike) -> npt.NDArray[np.ge
     if batch.dtype != details["dtype"] or batch.shape[1:] != shape[1:]:
         raise NetworkError(
             f"expected inputs of type {np.dtype(details['dtype'])} "
-            f"and shape (N, {', '.join(map(str, shape[1:]))}), found {batch.dtype} {batch.shape}"
+            f"and shape (N, {', '.join(map(str, shape[1:]))}), found {batch.dtype} {batch.shape}",
+            "inputs",
         )
     outputs = []
     for one in batch:
@@ -91,14 +92,16 @@ def run_all(
     if len(batches) != len(graph.inputs) or len({len(batch) for batch in batches}) != 1:
         raise NetworkError(
             f"expected as many values for each of {len(graph.inputs)} inputs, "
-            f"found {[len(batch) for batch in batches]}"
+            f"found {[len(batch) for batch in batches]}",
+            "inputs",
         )
     for batch, index in zip(batches, graph.inputs, strict=True):
         tensor = graph.tensors[index]
         if batch.dtype != np.dtype(tensor.dtype) or batch.shape[1:] != tensor.shape:
             raise NetworkError(
                 f"input {tensor.name!r}: expected {tensor.dtype} and shape "
-                f"(N, {', '.join(map(str, tensor.shape))}), found {batch.dtype} {batch.shape}"
+                f"(N, {', '.join(map(str, tensor.shape))}), found {batch.dtype} {batch.shape}",
+                f"inputs.{tensor.name}",
             )
     interpreter = _interpreter(data)
     outputs: list[list[npt.NDArray[np.generic]]] = [[] for _ in graph.outputs]
@@ -120,7 +123,7 @@ def require_sound(graph: Graph) -> None:
     Its RELU6 clips the levels that it is given, and its CONCATENATION of int16 copies them, whatever the
     scales of input and output are; TensorFlow Lite rescales.
     """
-    for operator in graph.operators:
+    for number, operator in enumerate(graph.operators):
         if operator.kind != "RELU6" and (
             operator.kind != "CONCATENATION" or graph.tensors[operator.outputs[0]].dtype != "int16"
         ):
@@ -131,7 +134,8 @@ def require_sound(graph: Graph) -> None:
             if (given.scale, given.zero_point) != (output.scale, output.zero_point):
                 raise NetworkError(
                     f"tflite-micro's {operator.kind} (output {output.name!r}) leaves out that its output has "
-                    "another quantisation than its input: it is no reference for this network"
+                    "another quantisation than its input: it is no reference for this network",
+                    f"operators[{number}].quantisation",
                 )
 
 
@@ -146,7 +150,7 @@ def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise NetworkError(f"{path}: cannot be read ({error.strerror or error})") from error
+        raise NetworkError(f"{path}: cannot be read ({error.strerror or error})", "file") from error
 
 
 def _without_absent_inputs(data: bytes) -> bytes:
@@ -166,7 +170,9 @@ def _interpreter(data: bytes) -> Interpreter:
     try:
         from tflite_micro import runtime
     except ImportError as error:
-        raise NetworkError("tflite-micro is not installed; run `pip install 'resil[reference]'`") from error
+        raise NetworkError(
+            "tflite-micro is not installed; run `pip install 'resil[reference]'`", "packages.tflite-micro"
+        ) from error
     data = _without_absent_inputs(data)
     arena = _FIRST_ARENA
     while True:

@@ -115,12 +115,14 @@ def quantise(network: FloatNetwork, calibration: npt.ArrayLike) -> Graph:
         raise NetworkError(
             f"{network.name}: expected calibration inputs of shape "
             f"(N, {', '.join(map(str, network.input_shape))}) with N >= 1, "
-            f"found {inputs.shape}; pass a sample of the training inputs"
+            f"found {inputs.shape}; pass a sample of the training inputs",
+            "inputs",
         )
     activations = network.activations(inputs)
     if not all(np.isfinite(values).all() for values in activations):
         raise NetworkError(
-            f"{network.name}: an activation is not finite; check the weights and the calibration inputs"
+            f"{network.name}: an activation is not finite; check the weights and the calibration inputs",
+            "activations",
         )
     return _Builder(network, activations).graph()
 

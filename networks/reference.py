@@ -95,7 +95,9 @@ def run(graph: Graph, inputs: npt.ArrayLike) -> npt.NDArray[np.int8]:
         NetworkError: An operator or a type that the reference lacks, or inputs that do not fit.
     """
     if len(graph.outputs) != 1:
-        raise NetworkError(f"expected a network with one output, found {len(graph.outputs)}; use outputs")
+        raise NetworkError(
+            f"expected a network with one output, found {len(graph.outputs)}; use outputs", "outputs"
+        )
     batch = np.asarray(inputs)
     parts = [batch[i : i + _CHUNK] for i in range(0, max(len(batch), 1), _CHUNK)] if batch.ndim else [batch]
     return np.concatenate([run_all(graph, part)[graph.outputs[0]].astype(np.int8) for part in parts])
@@ -122,7 +124,9 @@ def outputs(graph: Graph, inputs: Sequence[Array]) -> tuple[Array, ...]:
 def run_all(graph: Graph, inputs: npt.ArrayLike) -> dict[int, IntArray]:
     """Return every tensor that is computed, by tensor index, each (N, ...); arguments and errors as `run`."""
     if len(graph.inputs) != 1:
-        raise NetworkError(f"expected a network with one input, found {len(graph.inputs)}; use outputs")
+        raise NetworkError(
+            f"expected a network with one input, found {len(graph.inputs)}; use outputs", "inputs"
+        )
     source = graph.tensors[graph.inputs[0]]
     return _computed(graph, {graph.inputs[0]: _batch(source, np.asarray(inputs))})
 
@@ -134,7 +138,8 @@ def _computed(graph: Graph, given: Mapping[int, Array]) -> dict[int, IntArray]:
         if kernel is None:
             raise NetworkError(
                 f"operator {number} ({operator.kind}) is not in the integer reference; "
-                f"it has {', '.join(KERNELS)}"
+                f"it has {', '.join(KERNELS)}",
+                f"operators[{number}].kind",
             )
         tensors = tuple(None if i < 0 else graph.tensors[i] for i in operator.inputs)
         arguments = tuple(None if i < 0 else values.get(i) for i in operator.inputs)
@@ -148,7 +153,8 @@ def _computed(graph: Graph, given: Mapping[int, Array]) -> dict[int, IntArray]:
                 values[index] = part if clamp is None else part.clip(*clamp)
         except (ValueError, KeyError, IndexError) as error:
             raise NetworkError(
-                f"operator {number} ({operator.kind}, output {output.name!r}): {error}"
+                f"operator {number} ({operator.kind}, output {output.name!r}): {error}",
+                f"operators[{number}]",
             ) from error
     return values
 
@@ -156,12 +162,14 @@ def _computed(graph: Graph, given: Mapping[int, Array]) -> dict[int, IntArray]:
 def _batch(source: Tensor, inputs: Array) -> Array:
     if inputs.dtype != np.int8 or source.dtype != "int8":
         raise NetworkError(
-            f"input {source.name!r}: expected int8, found {inputs.dtype} for a {source.dtype} tensor"
+            f"input {source.name!r}: expected int8, found {inputs.dtype} for a {source.dtype} tensor",
+            f"inputs.{source.name}.type",
         )
     if inputs.ndim != len(source.shape) or inputs.shape[1:] != source.shape[1:]:
         raise NetworkError(
             f"input {source.name!r}: expected shape (N, {', '.join(map(str, source.shape[1:]))}), "
-            f"found {inputs.shape}"
+            f"found {inputs.shape}",
+            f"inputs.{source.name}.shape",
         )
     return inputs
 

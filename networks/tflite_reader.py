@@ -53,7 +53,7 @@ def read_network(path: Path | str) -> Graph:
         data = path.read_bytes()
     except OSError as error:
         raise NetworkError(
-            f"{path}: cannot be read ({error.strerror or error}); give the path of a .tflite file"
+            f"{path}: cannot be read ({error.strerror or error}); give the path of a .tflite file", "file"
         ) from error
     return parse_network(data, str(path))
 
@@ -68,14 +68,16 @@ def parse_network(data: bytes, where: str = "network") -> Graph:
         found = f"{data[4:8]!r}" if len(data) >= 8 else f"a file of {len(data)} bytes"
         raise NetworkError(
             f"{where}: expected a TensorFlow Lite model (identifier {IDENTIFIER!r} at byte 4), "
-            f"found {found}; export the network as an int8 .tflite file"
+            f"found {found}; export the network as an int8 .tflite file",
+            "identifier",
         )
     try:
         return _Reader(data, where).graph()
     except _DAMAGE as error:
         raise NetworkError(
             f"{where}: the TensorFlow Lite model is damaged ({type(error).__name__}: {error}); "
-            "export or copy it again"
+            "export or copy it again",
+            "content",
         ) from error
 
 
@@ -115,7 +117,7 @@ class _Reader:
         )
 
     def _refuse(self, message: str) -> None:
-        raise NetworkError(f"{self.where}: {message}")
+        raise NetworkError(f"{self.where}: {message}", "content")
 
     def _each(self, what: str, count: int, read: Callable[[int], T]) -> tuple[T, ...]:
         results = []

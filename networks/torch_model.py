@@ -25,7 +25,8 @@ def import_torch() -> Torch:
         import torch
     except ImportError as error:
         raise NetworkError(
-            "training needs PyTorch, which is not installed; run `pip install 'resil[train]'`"
+            "training needs PyTorch, which is not installed; run `pip install 'resil[train]'`",
+            "packages.torch",
         ) from error
     return torch
 

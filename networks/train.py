@@ -106,7 +106,9 @@ def make(name: str, seed: int) -> tuple[bytes, dict[str, object]]:
         NetworkError: There is no such network, or a package that training needs is not installed.
     """
     if name not in RECIPES:
-        raise NetworkError(f"there is no recipe for {name!r}; there is one for {', '.join(sorted(RECIPES))}")
+        raise NetworkError(
+            f"there is no recipe for {name!r}; there is one for {', '.join(sorted(RECIPES))}", "recipe"
+        )
     recipe = RECIPES[name]
     data = recipe.dataset()
     network = train(recipe, data, seed)
@@ -184,7 +186,9 @@ def quantise_inputs(graph: Graph, inputs: npt.NDArray[np.float32]) -> npt.NDArra
     """
     source = graph.tensors[graph.inputs[0]]
     if source.quantisation is None:
-        raise NetworkError(f"the input {source.name!r} of the network is not quantised")
+        raise NetworkError(
+            f"the input {source.name!r} of the network is not quantised", f"inputs.{source.name}.quantisation"
+        )
     return quantise_values(inputs, source.quantisation)
 
 

@@ -57,7 +57,8 @@ def vela_version() -> str:
     except importlib.metadata.PackageNotFoundError as error:
         raise NetworkError(
             f"Vela, the compiler for Ethos-U, is not installed for {sys.executable}; "
-            "run `pip install ethos-u-vela==5.2.0`"
+            "run `pip install ethos-u-vela==5.2.0`",
+            "vela",
         ) from error
 
 
@@ -98,7 +99,8 @@ def artefacts(
     except OSError as error:
         raise NetworkError(
             f"{archive.parent}: the cache of compiled networks cannot be written "
-            f"({error.strerror or error}); make it writable or set RESIL_CACHE to another folder"
+            f"({error.strerror or error}); make it writable or set RESIL_CACHE to another folder",
+            "cache",
         ) from error
     return files
 
@@ -123,26 +125,30 @@ def run_vela(network: bytes, accelerator: str, where: str) -> dict[str, bytes]:
                 check=False,
             )
         except subprocess.TimeoutExpired as error:
-            raise NetworkError(f"{where}: Vela did not end within {TIME_LIMIT_SECONDS} s") from error
+            raise NetworkError(
+                f"{where}: Vela did not end within {TIME_LIMIT_SECONDS} s", "vela.time"
+            ) from error
         files = {name: output / file for name, file in ARTEFACTS.items()}
         missing = [path.name for path in files.values() if not path.is_file()]
         if done.returncode or missing:
-            raise NetworkError(_explain(done.stdout, done.returncode, missing, accelerator, where))
+            raise _failure(done.stdout, done.returncode, missing, accelerator, where)
         return {name: path.read_bytes() for name, path in files.items()}
 
 
-def _explain(log: str, code: int, missing: list[str], accelerator: str, where: str) -> str:
+def _failure(log: str, code: int, missing: list[str], accelerator: str, where: str) -> NetworkError:
     left_out = [f"{kind} (output {name!r}): {reason}" for kind, name, reason in _UNSUPPORTED.findall(log)]
     if left_out:
-        return (
+        return NetworkError(
             f"{where}: {accelerator} cannot run {len(left_out)} operator(s) of this network, "
             "Vela would leave them to a CPU: "
-            f"{'; '.join(left_out)}; remove or replace them"
+            f"{'; '.join(left_out)}; remove or replace them",
+            "operators",
         )
     lines = [line for line in log.splitlines() if line.strip()]
     said = lines[-1].strip() if lines else "nothing"
     wrote = f" and did not write {', '.join(missing)}" if missing else ""
-    return f"{where}: Vela ended with exit code {code}{wrote} for {accelerator}; it said: {said}"
+    message = f"{where}: Vela ended with exit code {code}{wrote} for {accelerator}; it said: {said}"
+    return NetworkError(message, "vela")
 
 
 def _pack(files: dict[str, bytes]) -> bytes:

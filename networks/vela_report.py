@@ -67,7 +67,8 @@ def parse_report(debug: bytes, summary: bytes) -> VelaReport:
     except (KeyError, IndexError, ValueError) as error:
         raise NetworkError(
             f"Vela's report is not as Vela 5.2.0 writes it ({type(error).__name__}: {error}); "
-            "install ethos-u-vela==5.2.0"
+            "install ethos-u-vela==5.2.0",
+            "vela",
         ) from error
 
 

@@ -74,7 +74,7 @@ def generate(kind: str, seed: int, *, one_row: bool = False) -> Graph:
         NetworkError: There is no such kind.
     """
     if kind not in _MAKERS:
-        raise NetworkError(f"no networks are generated of {kind!r}; the kinds are {', '.join(KINDS)}")
+        raise NetworkError(f"no networks are generated of {kind!r}; the kinds are {', '.join(KINDS)}", "kind")
     return _MAKERS[kind](Sketch(kind, seed, one_row=one_row))
 
 

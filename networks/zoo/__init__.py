@@ -66,7 +66,10 @@ class ZooNetwork:
         """
         count = self.record.get("heldout_inputs")
         if not isinstance(count, int):
-            raise NetworkError(f"the record of {self.name} has no heldout_inputs; {_remake(self.name)}")
+            raise NetworkError(
+                f"the record of {self.name} has no heldout_inputs; {_remake(self.name)}",
+                "record.heldout_inputs",
+            )
         return count
 
     @cached_property
@@ -98,7 +101,8 @@ class ZooNetwork:
             known = ", ".join(map(str, self.shipped.indices[:12].tolist()))
             raise NetworkError(
                 f"{self.name}: the held-out input {missing[0]} does not ship with resil: {error}, or take "
-                f"one of the {len(self.shipped.indices)} that ship ({known}, ...)"
+                f"one of the {len(self.shipped.indices)} that ship ({known}, ...)",
+                f"heldout[{missing[0]}]",
             ) from error
 
     @property
@@ -125,7 +129,9 @@ class ZooNetwork:
         """
         threshold = self.record.get("threshold")
         if not isinstance(threshold, float):
-            raise NetworkError(f"the record of {self.name} has no threshold; {_remake(self.name)}")
+            raise NetworkError(
+                f"the record of {self.name} has no threshold; {_remake(self.name)}", "record.threshold"
+            )
         return threshold
 
     def decisions(self, inputs: npt.NDArray[np.int8], outputs: npt.NDArray[np.int8]) -> npt.NDArray[np.int64]:
@@ -164,12 +170,15 @@ def load(name: str) -> ZooNetwork:
         NetworkError: There is none of that name, or its files are missing or damaged.
     """
     if name not in RECIPES:
-        raise NetworkError(f"the zoo has no network {name!r}; it has {', '.join(names())}")
+        raise NetworkError(f"the zoo has no network {name!r}; it has {', '.join(names())}", "name")
     path = FOLDER / f"{name}.tflite"
     graph = read_network(path)
     source = graph.tensors[graph.inputs[0]]
     if source.quantisation is None:
-        raise NetworkError(f"{path}: the input {source.name!r} is not quantised; {_remake(name)}")
+        raise NetworkError(
+            f"{path}: the input {source.name!r} is not quantised; {_remake(name)}",
+            f"inputs.{source.name}.quantisation",
+        )
     record = _record(name)
     shipped = unpack(FOLDER / f"{name}.npz", source.shape[1:], _remake(name))
     output = graph.tensors[graph.outputs[0]]
@@ -181,9 +190,11 @@ def _record(name: str) -> Mapping[str, object]:
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise NetworkError(f"{path}: no readable record ({error}); {_remake(name)}") from error
+        raise NetworkError(f"{path}: no readable record ({error}); {_remake(name)}", "record") from error
     if not isinstance(record, dict):
-        raise NetworkError(f"{path}: expected an object, found {type(record).__name__}; {_remake(name)}")
+        raise NetworkError(
+            f"{path}: expected an object, found {type(record).__name__}; {_remake(name)}", "record"
+        )
     return MappingProxyType(record)
 
 

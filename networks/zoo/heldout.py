@@ -74,11 +74,12 @@ def unpack(path: Path, shape: tuple[int, ...], remake: str) -> HeldOut:
         with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as archive:
             found = HeldOut(archive["indices"], archive["inputs"], archive["labels"])
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-        raise NetworkError(f"{path}: no readable held-out images ({error}); {remake}") from error
+        raise NetworkError(f"{path}: no readable held-out images ({error}); {remake}", "heldout") from error
     count = len(found.indices)
     if found.inputs.dtype != np.int8 or found.inputs.shape != (count, *shape) or len(found.labels) != count:
         raise NetworkError(
             f"{path}: expected {count} inputs and labels, int8 {shape}, found {found.inputs.dtype} "
-            f"{found.inputs.shape} and {len(found.labels)} labels; {remake}"
+            f"{found.inputs.shape} and {len(found.labels)} labels; {remake}",
+            "heldout",
         )
     return found

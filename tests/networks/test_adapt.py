@@ -20,6 +20,7 @@ from resil.networks.graph import Graph, Operator, Quantisation, Tensor
 from resil.networks.quantise import quantise_values
 from resil.networks.tflite_reader import parse_network, read_network
 from resil.networks.tflite_writer import serialise_network, write_network
+from testkit.errors import about
 from tests.networks.dressed import (
     with_computed_shapes,
     with_dynamic_batch,
@@ -195,26 +196,26 @@ def test_levels_are_taken_as_they_are_and_real_values_quantised(digits_graph, di
 
 
 @pytest.mark.parametrize(
-    ("values", "message"),
+    ("values", "field"),
     [
-        ([], "expected values for 1 inputs .'input_float32'., found 0"),
-        ([np.zeros((2, 8, 8), np.float32)], r"expected float32 or int8 values of shape \(N, 8, 8, 1\)"),
-        ([np.zeros((2, 8, 8, 1), np.int16)], "found int16"),
-        ([np.zeros((2, 8, 8, 1), np.uint8)], "found uint8"),
-        ([np.zeros((2, 8, 8, 1), complex)], "found complex128"),
-        ([np.full((2, 8, 8, 1), np.nan)], "expected finite values"),
-        ([np.full((2, 8, 8, 1), 1e300)], "expected finite values"),
-        ([np.float32(1)], "expected float32 or int8 values"),
+        ([], "inputs"),
+        ([np.zeros((2, 8, 8), np.float32)], "inputs.input_float32.shape"),
+        ([np.zeros((2, 8, 8, 1), np.int16)], "inputs.input_float32.shape"),
+        ([np.zeros((2, 8, 8, 1), np.uint8)], "inputs.input_float32.shape"),
+        ([np.zeros((2, 8, 8, 1), complex)], "inputs.input_float32.shape"),
+        ([np.full((2, 8, 8, 1), np.nan)], "inputs.input_float32.values"),
+        ([np.full((2, 8, 8, 1), 1e300)], "inputs.input_float32.values"),
+        ([np.float32(1)], "inputs.input_float32.shape"),
     ],
 )
-def test_values_that_do_not_fit_are_refused(digits_graph, values, message):
-    with pytest.raises(NetworkError, match=message):
+def test_values_that_do_not_fit_are_refused(digits_graph, values, field):
+    with pytest.raises(NetworkError, check=about(field)):
         adapt(with_float_ends(digits_graph)).ends.levels(values)
 
 
 def test_inputs_of_different_numbers_are_refused():
     ends = adapt(with_float_ends(two_inputs())).ends
-    with pytest.raises(NetworkError, match=r"expected as many values for each input, found .*3.*4"):
+    with pytest.raises(NetworkError, check=about("inputs")):
         ends.levels([np.zeros((3, 4, 4, 8), np.float32), np.zeros((4, 4, 4, 8), np.float32)])
 
 
@@ -281,31 +282,23 @@ def without_scale(graph: Graph) -> Graph:
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("change", "field"),
     [
-        (
-            with_float_softmax,
-            r"operator 7 \(SOFTMAX, output 'probabilities'\) computes with float32.*quantise",
-        ),
-        (
-            with_float_middle,
-            r"operator 1 \(DEQUANTIZE, output 'a'\) computes with float32, which the NPU cannot",
-        ),
-        (with_float_front, r"operator 0 \(RELU, output 'clipped'\) computes with float32"),
-        (with_open_width, r"input 'input': expected fixed sizes .* signature \[-1, 8, -1, 1\]; fix them"),
-        (unordered, r"operator 0 \(FULLY_CONNECTED.*\) reads 'flatten', which nothing before it computes"),
-        (twice, r"operator 5 \(FULLY_CONNECTED.*\) computes 'logits', which is there already"),
-        (without_scale, r"operator 0 \(QUANTIZE, output 'input'\): expected one scale for 'input'"),
+        (with_float_softmax, "operators[7]"),
+        (with_float_middle, "operators[1]"),
+        (with_float_front, "operators[0]"),
+        (with_open_width, "inputs.input.shape"),
+        (unordered, "operators[0].inputs"),
+        (twice, "operators[5].outputs"),
+        (without_scale, "operators[0].quantisation"),
     ],
 )
-def test_what_an_npu_cannot_take_is_named_with_its_number_and_a_remedy(
-    digits_graph, change, message, tmp_path
-):
-    with pytest.raises(NetworkError, match=message):
+def test_what_an_npu_cannot_take_is_named_with_its_number_and_a_remedy(digits_graph, change, field, tmp_path):
+    with pytest.raises(NetworkError, check=about(field)):
         adapt(change(digits_graph))
     path = tmp_path / "network.tflite"
     write_network(change(digits_graph), path)
-    with pytest.raises(NetworkError, match=f"{path}: .*") as caught:
+    with pytest.raises(NetworkError, match=f"{path}: .*", check=about(field)) as caught:
         compile_network(path, "ethos-u55-32", cache_dir=tmp_path)
     assert ";" in str(caught.value)
 
@@ -314,7 +307,7 @@ def test_a_network_of_ends_alone_has_nothing_to_compile(tmp_path):
     quantisation = Quantisation((0.5,), (0,))
     graph = Graph((Tensor("x", (1, 4), "int8", quantisation),), (), (0,), (0,))
     write_network(with_float_ends(graph), tmp_path / "n.tflite")
-    with pytest.raises(NetworkError, match="no operators but those at its ends"):
+    with pytest.raises(NetworkError, check=about("operators")):
         compile_network(tmp_path / "n.tflite", "ethos-u55-32", cache_dir=tmp_path)
 
 

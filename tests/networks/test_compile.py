@@ -30,6 +30,7 @@ from resil.networks.graph import Graph, Operator, Quantisation, Tensor
 from resil.networks.quantise import quantise, quantize_multiplier
 from resil.networks.tflite_writer import write_network
 from resil.networks.vela_report import parse_report
+from testkit.errors import about
 
 
 @pytest.fixture(scope="module")
@@ -220,14 +221,12 @@ def test_an_unknown_accelerator_lists_those_there_are(digits):
         compile_network(digits.path, "ethos-u55-16")
 
 
-@pytest.mark.parametrize(
-    ("content", "message"), [(None, "cannot be read"), (b"text", "expected a TensorFlow Lite")]
-)
-def test_an_unreadable_network_is_refused(tmp_path, content, message):
+@pytest.mark.parametrize(("content", "field"), [(None, "file"), (b"text", "identifier")])
+def test_an_unreadable_network_is_refused(tmp_path, content, field):
     path = tmp_path / "network.tflite"
     if content is not None:
         path.write_bytes(content)
-    with pytest.raises(NetworkError, match=message):
+    with pytest.raises(NetworkError, check=about(field)):
         compile_network(path, "ethos-u55-32")
 
 
@@ -243,7 +242,7 @@ def test_operators_left_to_the_cpu_are_named(tmp_path, digits_graph):
     )
     path = tmp_path / "network.tflite"
     write_network(graph, path)
-    with pytest.raises(NetworkError, match=r"leave them to a CPU: CUSTOM \(output 'opinion'\): Unsupported"):
+    with pytest.raises(NetworkError, check=about("operators")):
         compile_network(path, "ethos-u55-32", cache_dir=tmp_path)
     assert not list(tmp_path.rglob("*.zip"))
 
@@ -251,7 +250,7 @@ def test_operators_left_to_the_cpu_are_named(tmp_path, digits_graph):
 def test_a_network_without_operators_is_refused(tmp_path):
     path = tmp_path / "empty.tflite"
     write_network(Graph((Tensor("x", (1,), "int8"),), (), (0,), (0,)), path)
-    with pytest.raises(NetworkError, match="no operators"):
+    with pytest.raises(NetworkError, check=about("operators")):
         compile_network(path, "ethos-u55-32")
 
 
@@ -266,13 +265,13 @@ def test_without_vela_the_message_says_how_to_get_it(digits, monkeypatch, tmp_pa
 
 def test_a_vela_that_fails_is_quoted(digits_bytes, monkeypatch):
     monkeypatch.setattr(vela, "FLAGS", (*vela.FLAGS, "--memory-mode", "Imaginary"))
-    with pytest.raises(NetworkError, match=r"digits: Vela ended with exit code .*Imaginary"):
+    with pytest.raises(NetworkError, check=about("vela")):
         vela.run_vela(digits_bytes, "ethos-u55-32", "digits")
 
 
 def test_a_vela_that_hangs_is_stopped(digits_bytes, monkeypatch):
     monkeypatch.setattr(vela, "TIME_LIMIT_SECONDS", 0.01)
-    with pytest.raises(NetworkError, match="did not end within"):
+    with pytest.raises(NetworkError, check=about("vela.time")):
         vela.run_vela(digits_bytes, "ethos-u55-32", "digits")
 
 
@@ -286,33 +285,37 @@ def test_stream_disassembles_and_assembles_again(compiled):
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
-    [([0x3FF], "is no Ethos-U55 command"), ([0x8000], "is no Ethos-U55 command"), ([0x4000], "ends within")],
+    ("words", "field"), [([0x3FF], "words[0]"), ([0x8000], "words[0]"), ([0x4000], "words[0].payload")]
 )
-def test_streams_that_are_not_valid_are_refused(words, message):
-    with pytest.raises(NetworkError, match=message):
+def test_streams_that_are_not_valid_are_refused(words, field):
+    with pytest.raises(NetworkError, check=about(field)):
         list(commands(np.array(words, np.uint32)))
 
 
 @pytest.mark.parametrize(
-    ("mnemonic", "payload"), [("NPU_OP_DREAM", None), ("NPU_OP_STOP", 1), ("NPU_SET_IFM_BASE0", None)]
+    ("mnemonic", "payload", "field"),
+    [
+        ("NPU_OP_DREAM", None, "mnemonic"),
+        ("NPU_OP_STOP", 1, "payload"),
+        ("NPU_SET_IFM_BASE0", None, "payload"),
+    ],
 )
-def test_commands_that_do_not_exist_are_refused(mnemonic, payload):
-    with pytest.raises(NetworkError, match=r"command|payload"):
+def test_commands_that_do_not_exist_are_refused(mnemonic, payload, field):
+    with pytest.raises(NetworkError, check=about(field)):
         encode(mnemonic, 0, payload)
 
 
 @pytest.mark.parametrize(
-    ("data", "message"),
+    ("data", "field"),
     [
-        (b"COP2" + bytes(8), "expected a driver payload"),
-        (b"COP1" + bytes(4), "unknown action 0"),
-        (b"COP1" + bytes([5, 0, 0, 0]), "no command stream"),
-        (b"COP1" + bytes([2, 0, 9, 0]), "announces 9 words of commands and has 0"),
+        (b"COP2" + bytes(8), "magic"),
+        (b"COP1" + bytes(4), "words[1].action"),
+        (b"COP1" + bytes([5, 0, 0, 0]), "commands"),
+        (b"COP1" + bytes([2, 0, 9, 0]), "length"),
     ],
 )
-def test_driver_payloads_that_are_not_valid_are_refused(data, message):
-    with pytest.raises(NetworkError, match=message):
+def test_driver_payloads_that_are_not_valid_are_refused(data, field):
+    with pytest.raises(NetworkError, check=about(field)):
         parse_driver_payload(data)
 
 

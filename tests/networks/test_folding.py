@@ -13,6 +13,7 @@ from resil.networks.adapt import adapt
 from resil.networks.errors import NetworkError
 from resil.networks.graph import Graph, Operator, Quantisation, Tensor
 from resil.networks.tflite_writer import serialise_network
+from testkit.errors import about
 
 MASKS = {"begin_mask": 0, "ellipsis_mask": 0, "end_mask": 0, "new_axis_mask": 0, "shrink_axis_mask": 0}
 SLICE = ("StridedSliceOptions", MASKS)
@@ -94,49 +95,47 @@ def test_folded_shapes_of_what_the_oracle_lacks(graph, value):
 
 
 @pytest.mark.parametrize(
-    ("graph", "message"),
+    ("graph", "field"),
     [
         (
             shapes("STRIDED_SLICE", ([7], [8], [1]), (), MASKS | {"shrink_axis_mask": 1}, SLICE[0]),
-            r"operator 1 \(STRIDED_SLICE, output 'y'\) cannot be carried out.*index 7",
+            "operators[1]",
         ),
-        (shapes("STRIDED_SLICE", ([0], [4], [0]), (4,), MASKS, SLICE[0]), "cannot be carried out.*zero"),
+        (shapes("STRIDED_SLICE", ([0], [4], [0]), (4,), MASKS, SLICE[0]), "operators[1]"),
         (
             shapes("STRIDED_SLICE", ([0], [4], [1]), (4,), MASKS | {"new_axis_mask": 1}, SLICE[0]),
-            "a new axis",
+            "operators[1]",
         ),
         (
             shapes("GATHER", ([9],), (1,), {"axis": 0, "batch_dims": 0}, "GatherOptions"),
-            r"indices \[9\] into the shape",
+            "operators[1]",
         ),
         (
             shapes("CONCATENATION", ([[9]],), (5,), {"axis": 0}, "ConcatenationOptions"),
-            "cannot be carried out",
+            "operators[1]",
         ),
         (
             shapes("MUL", ([2**31 - 1] * 4,), (4,), {"fused_activation_function": "NONE"}, "MulOptions"),
-            "beyond int32",
+            "operators[1]",
         ),
         (
             shapes("ADD", ([1],), (4,), {"fused_activation_function": "RELU"}, "AddOptions"),
-            "an activation on a shape",
+            "operators[1]",
         ),
         (
             shapes("SLICE", ([1], [2]), (3,)),
-            r"expected a result of shape \(3,\) as the file says, found \(2,\)",
+            "operators[1].shape",
         ),
-        (shapes("RESHAPE", ([3, -1],), (3, 1)), "cannot be carried out.*fixed"),
+        (shapes("RESHAPE", ([3, -1],), (3, 1)), "operators[1]"),
     ],
 )
-def test_a_shape_that_cannot_be_computed_is_named_with_its_operator(graph, message):
-    with pytest.raises(NetworkError, match=message):
+def test_a_shape_that_cannot_be_computed_is_named_with_its_operator(graph, field):
+    with pytest.raises(NetworkError, check=about(field)):
         folded_value(graph)
 
 
 def test_an_output_made_of_shapes_alone_is_refused():
-    with pytest.raises(
-        NetworkError, match=r"operator 1 \(ADD, .* makes an output of the network out of shapes"
-    ):
+    with pytest.raises(NetworkError, check=about("operators[1].outputs")):
         adapt(CASES["add"])
 
 
@@ -155,15 +154,12 @@ def reshaped(shape_of, size=(1, 240)):
 
 
 def test_a_shape_that_depends_on_data_is_refused_with_what_computes_it():
-    message = r"operator 1 \(RESHAPE, output 'y'\) takes a shape .* operator 0 \(ADD, output 'sum'\) makes it"
-    with pytest.raises(NetworkError, match=message):
+    with pytest.raises(NetworkError, check=about("operators[1].inputs")):
         folding.fold_shapes(reshaped("input"))
 
 
 def test_a_computed_shape_that_differs_from_the_file_is_refused():
-    with pytest.raises(
-        NetworkError, match=r"operator 1 \(RESHAPE.*computed shape is \[2, 480\], the file says \[1, 240\]"
-    ):
+    with pytest.raises(NetworkError, check=about("operators[1].shape")):
         folding.fold_shapes(reshaped("constant"))
 
 

@@ -18,6 +18,7 @@ from resil.networks.generate.__main__ import main, survey
 from resil.networks.graph import Graph
 from resil.networks.tflite_reader import parse_network
 from resil.networks.tflite_writer import serialise_network, write_network
+from testkit.errors import about
 
 seeds = st.integers(0, 2**32 - 1)
 relaxed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=120)
@@ -203,7 +204,7 @@ def test_inputs_of_the_oracle_are_checked():
     graph = generate("CONCATENATION", 0)
     data = serialise_network(graph)
     inputs = random_inputs(graph, 2, 0)
-    with pytest.raises(NetworkError, match="expected as many values"):
+    with pytest.raises(NetworkError, check=about("inputs")):
         oracle.run_all(data, inputs[:1])
-    with pytest.raises(NetworkError, match=r"input 'input0': expected int8"):
+    with pytest.raises(NetworkError, check=about("inputs.input0")):
         oracle.run_all(data, [inputs[0].astype(np.int16), *inputs[1:]])

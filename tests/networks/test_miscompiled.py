@@ -9,6 +9,7 @@ import pytest
 from resil.networks.errors import NetworkError
 from resil.networks.graph import Graph, Operator, Quantisation, Tensor
 from resil.networks.miscompiled import check_reductions
+from testkit.errors import about
 
 FULL, FLAT, NARROW = (1, 5, 6, 7), (1, 1, 6, 7), (1, 5, 1, 7)
 
@@ -32,7 +33,7 @@ def reduction(kind: str, shape: tuple[int, ...], axes: tuple[int, ...], keep_dim
     ("shape", "axes"), [(FULL, (1, 2)), (FULL, (2, 3)), (FULL, (1, 2, 3)), (FLAT, (1, 2)), (FULL, (2, 1))]
 )
 def test_sums_over_several_axes(shape, axes, keep_dims):
-    with pytest.raises(NetworkError, match=r"operator 0, SUM \(output 'out'\) .* first alone"):
+    with pytest.raises(NetworkError, check=about("operators[0].axes")):
         check_reductions(reduction("SUM", shape, axes, keep_dims))
 
 
@@ -47,7 +48,7 @@ def test_sums_over_one_axis(shape, axes):
     [(FULL, (2,)), (FULL, (3,)), (FULL, (1, 3)), (FLAT, (3,)), (NARROW, (2,)), ((1, 6, 7), (2,))],
 )
 def test_extremes_whose_output_has_another_shape_than_with_keep_dims(kind, shape, axes):
-    with pytest.raises(NetworkError, match=rf"operator 0, {kind} \(output 'out'\) .* keep_dims=True"):
+    with pytest.raises(NetworkError, check=about("operators[0].keep_dims")):
         check_reductions(reduction(kind, shape, axes, False))
     check_reductions(reduction(kind, shape, axes, True))
 

@@ -14,6 +14,7 @@ from resil.networks.float_network import FloatNetwork, Layer
 from resil.networks.geometry import Window
 from resil.networks.quantise import quantise
 from resil.networks.tflite_writer import serialise_network
+from testkit.errors import about
 
 
 def test_a_batch_is_the_same_as_one_by_one(digits):
@@ -32,7 +33,7 @@ def test_a_small_model_with_large_feature_maps_gets_the_arena_it_needs():
 
 @pytest.mark.parametrize("inputs", [np.zeros((1, 8, 8, 1)), np.zeros((1, 8, 8, 2), np.int8)])
 def test_inputs_that_do_not_fit_are_refused(digits, inputs):
-    with pytest.raises(NetworkError, match=r"expected inputs of type int8 and shape \(N, 8, 8, 1\)"):
+    with pytest.raises(NetworkError, check=about("inputs")):
         oracle.run(digits.path, inputs)
 
 
@@ -43,7 +44,7 @@ def test_without_tflite_micro_the_message_says_how_to_get_it(digits, monkeypatch
 
 
 def test_a_network_that_is_none_is_refused(tmp_path):
-    with pytest.raises(NetworkError, match="cannot be read"):
+    with pytest.raises(NetworkError, check=about("file")):
         oracle.run(tmp_path / "none.tflite", np.zeros((1, 1), np.int8))
-    with pytest.raises(NetworkError, match="expected a TensorFlow Lite model"):
+    with pytest.raises(NetworkError, check=about("identifier")):
         oracle.run(b"nothing of the kind", np.zeros((1, 1), np.int8))

@@ -19,6 +19,7 @@ from resil.networks.graph import (
 )
 from resil.networks.tflite_reader import read_network
 from resil.networks.tflite_writer import serialise_network
+from testkit.errors import about
 
 
 def random_inputs(graph: Graph, count: int, seed: int = 0) -> np.ndarray:
@@ -120,20 +121,25 @@ def test_all_tensors_can_be_looked_at(digits, digits_graph):
 
 def test_an_unknown_operator_is_named(digits_graph):
     operators = (replace(digits_graph.operators[0], kind="TANH"),)
-    with pytest.raises(NetworkError, match=r"operator 0 \(TANH\) is not in the integer reference"):
+    with pytest.raises(NetworkError, check=about("operators[0].kind")):
         reference.run(replace(digits_graph, operators=operators), np.zeros((1, 8, 8, 1), np.int8))
 
 
 @pytest.mark.parametrize(
-    "inputs", [np.zeros((1, 8, 8, 1)), np.zeros((8, 8, 1), np.int8), np.zeros((1, 8, 9, 1), np.int8)]
+    ("inputs", "field"),
+    [
+        (np.zeros((1, 8, 8, 1)), "inputs.input.type"),
+        (np.zeros((8, 8, 1), np.int8), "inputs.input.shape"),
+        (np.zeros((1, 8, 9, 1), np.int8), "inputs.input.shape"),
+    ],
 )
-def test_inputs_that_do_not_fit_are_refused(digits_graph, inputs):
-    with pytest.raises(NetworkError, match="expected"):
+def test_inputs_that_do_not_fit_are_refused(digits_graph, inputs, field):
+    with pytest.raises(NetworkError, check=about(field)):
         reference.run(digits_graph, inputs)
 
 
 def test_a_float_network_is_refused():
     tensors = (Tensor("x", (1, 4), "int8", Quantisation((1.0,), (0,))), Tensor("y", (1, 2, 2), "float32"))
     graph = Graph(tensors, (Operator("RESHAPE", (0,), (1,)),), (0,), (1,))
-    with pytest.raises(NetworkError, match="only int8, int16, int32 networks"):
+    with pytest.raises(NetworkError, check=about("operators[0]")):
         reference.run(graph, np.zeros((1, 4), np.int8))

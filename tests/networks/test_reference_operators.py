@@ -13,6 +13,7 @@ from resil.networks.errors import NetworkError
 from resil.networks.generate import KINDS, generate, random_inputs
 from resil.networks.graph import Graph
 from resil.networks.tflite_writer import serialise_network
+from testkit.errors import about
 
 SEEDS = 4
 COVERED = tuple(kind for kind in KINDS if kind in reference.KERNELS)
@@ -43,7 +44,7 @@ def test_equal_to_tensorflow_lite_micro(kind):
 
 def test_relu6_rescales_where_tflite_micro_does_not():
     graph = next(g for g in (generate("RELU6", seed) for seed in range(20)) if _rescales(g))
-    with pytest.raises(NetworkError, match="no reference for this network"):
+    with pytest.raises(NetworkError, check=about("operators[0].quantisation")):
         oracle.require_sound(graph)
     given, output = (graph.tensors[index] for index in (graph.inputs[0], graph.outputs[0]))
     inputs = random_inputs(graph, 3, 1)
@@ -63,5 +64,5 @@ def test_a_type_that_it_does_not_know_is_refused():
     wide = tuple(
         replace(t, dtype="int16") if t.dtype == "int8" and t.data is None else t for t in graph.tensors
     )
-    with pytest.raises(NetworkError, match=r"operator 0 \(CONV_2D, .*is int16, only int8"):
+    with pytest.raises(NetworkError, check=about("operators[0]")):
         reference.outputs(replace(graph, tensors=wide), random_inputs(replace(graph, tensors=wide), 1, 1))
