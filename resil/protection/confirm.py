@@ -10,7 +10,7 @@ from math import inf
 from resil.protection.corners import Corners
 from resil.protection.observed import LEAST, MOST, STATED, Copies, Observed, evidence_of
 from resil.protection.options import ProtectionError
-from resil.protection.sample_size import SIZES, Expected, Spread, spread_needed
+from resil.protection.sample_size import ENDLESS, SIZES, Expected, Spread, spread_needed
 from resil.protection.sensitive import asked_text, can_refuse, missed_limits
 from resil.record.golden import DIFFERS
 from resil.record.protection import Protection
@@ -145,6 +145,7 @@ def planned_upsets(
     confidence: float,
     size: int | None = None,
     highest: float = 1.0,
+    faults: Mapping[tuple[str, str], int] | None = None,
 ) -> Spread:
     """Return how many upsets of which storage each of some networks needs to show what a plan predicts.
 
@@ -161,6 +162,7 @@ def planned_upsets(
         confidence: Of the plan's campaign.
         size: Injections to be spread over the rest; None for as many as the plan's limits need.
         highest: Factor of the raw rates at the corner at which a budget has to be kept.
+        faults: How many there are in each storage on the network with the fewest; None for no bound.
     """
     left = {
         (choice.block, kind): fit for choice in plan.choices for kind, fit in choice.fit_after_by_kind.items()
@@ -175,8 +177,11 @@ def planned_upsets(
         *(own.fit for own in plan.hold_out if allowed is not None and own.fit < _NEAR * allowed),
     ]
     scale = max(foreseen) / own if own > 0.0 else 1.0
+    most = faults or {}
     expected = [
-        Expected(*key, raw, min(1.0, scale * left.get(key, 0.0) / raw), fixed.get(key))
+        Expected(
+            *key, raw, min(1.0, scale * left.get(key, 0.0) / raw), fixed.get(key), most.get(key, ENDLESS)
+        )
         for key, raw in fit_raw.items()
         if raw > 0.0
     ]

@@ -26,7 +26,8 @@ _DEFENSIVE = (1.0, 0.5, 0.25)
 _FLOOR = 0.1
 _WIDEST = 0.5
 _DRAWS = 600
-_ROOM = 10**12
+# More than any confirmation injects.
+ENDLESS = 10**12
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,7 @@ class Expected:
         share: Part of its upsets that is hazardous by the plan's prediction, 0 to 1.
         fixed: Fewest injections that it gets, beside those that are spread: these, or in proportion to its
             rate; None if it shares in those that are spread.
+        faults: How many there are in it: no more are injected.
     """
 
     block: str
@@ -47,6 +49,7 @@ class Expected:
     fit_raw: float
     share: float
     fixed: int | None = None
+    faults: int = ENDLESS
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,10 +120,11 @@ def _spread(
     risks = np.maximum(shares, floor)
     wanted = weights * (by_rate + (1.0 - by_rate) * _normal(np.sqrt(risks * (1.0 - risks)), weights))
     least = [max(one.fixed or 0, math.ceil(size * one.fit_raw / whole)) for one in expected]
-    counts = np.array(least, dtype=np.int64)
+    rooms = np.array([one.faults for one in expected], dtype=np.int64)
+    counts = np.minimum(np.array(least, dtype=np.int64), rooms)
     if free.any():
-        rooms = [_ROOM] * int(free.sum())
-        counts[free] = allocate_shares(size, wanted[free] / wanted[free].sum(), rooms, minimum=1)
+        most, shares_wanted = min(size, int(rooms[free].sum())), wanted[free] / wanted[free].sum()
+        counts[free] = allocate_shares(most, shares_wanted, rooms[free], minimum=1)
     power = 1.0 if allowed is None else _power(counts, weights, shares, allowed, confidence) ** networks
     keys = [(one.block, one.kind) for one in expected]
     return Spread(dict(zip(keys, counts.tolist(), strict=True)), power)

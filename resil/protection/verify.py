@@ -125,13 +125,15 @@ def verify_build(
     works, look = next_look(ledger, run_dirs, folder, digest, asked, networks, seed)
     chose = [load_campaign(run_dir / CAMPAIGN) for run_dir in run_dirs]
     exact, beyond, cycles = _bit_exact(chose, built, works, progress)
-    spread = by_raw_rate(Run(run_dirs[0]), campaign, sizes.unprotected)
+    moments = min(map(sum, (cycles[name] for name in works)))
+    spread = by_raw_rate(Run(run_dirs[0]), campaign, sizes.unprotected, moments)
     bare = {name: _unprotected(work, name, folder, built, spread, progress) for name, work in works.items()}
     corners = corners_of(campaign)
     require_sensitive(plan, list(bare.values()), campaign.hazardous, campaign.confidence, corners)
     seed, confidence = look.seed, look.confidence
     works = {name: replace(work, confidence=confidence) for name, work in works.items()}
-    upsets = _planned(plan, built, replace(campaign, confidence=confidence), len(works), sizes, progress)
+    shared = replace(campaign, confidence=confidence)
+    upsets = _planned(plan, built, shared, len(works), moments, sizes, progress)
     look = registered(ledger, look, sum(sum(own.values()) for own in upsets.values()))
     observed: list[Observed] = []
     mechanisms: MechanismCoverage | None = None
@@ -196,14 +198,22 @@ def _sampled(work: Campaign) -> SamplingSettings:
     return SamplingSettings(inputs=work.sampling.inputs)
 
 
-def by_raw_rate(run: Run, campaign: Campaign, size: int) -> dict[str, dict[str, int]]:
-    """Spread upsets over the source's storage by raw rates: most of its bits are memory that hardly fails."""
+def by_raw_rate(run: Run, campaign: Campaign, size: int, moments: int) -> dict[str, dict[str, int]]:
+    """Spread upsets over the source's storage by raw rates: most of its bits are memory that hardly fails.
+
+    Args:
+        run: Of the source.
+        campaign: Says which storage, at which rates.
+        size: How many; fewer where there are no more faults.
+        moments: Cycles of all inputs in which a bit may be struck, of the network with the fewest.
+    """
     technology = upset_rates(campaign)
-    expected = [
-        Expected(own.name, kind, getattr(own, f"{kind}_bits") * technology.fit_per_bit(kind), 0.0)
-        for own in run.summary.blocks
-        for kind in campaign.faults.kinds
-    ]
+    expected = []
+    for own in run.summary.blocks:
+        for kind in campaign.faults.kinds:
+            bits = getattr(own, f"{kind}_bits")
+            raw = bits * technology.fit_per_bit(kind)
+            expected.append(Expected(own.name, kind, raw, 0.0, faults=bits * moments))
     return _by_block(spread_needed(expected, None, campaign.confidence, (size,)))
 
 
@@ -289,6 +299,7 @@ def _planned(
     built: Built,
     campaign: Campaign,
     networks: int,
+    moments: int,
     sizes: Sizes,
     progress: Progress,
 ) -> dict[str, dict[str, int]]:
@@ -297,7 +308,10 @@ def _planned(
     fit_raw = {(block, kind): n * technology.fit_per_bit(kind) for (block, kind), n in bits.items()}
     fixed = {key: sizes.redundant for key in bits if key[0] == built.block}
     highest = highest_factor(corners_of(campaign))
-    spread = planned_upsets(plan, fit_raw, fixed, networks, campaign.confidence, sizes.spread, highest)
+    faults = {key: n * moments for key, n in bits.items()}
+    spread = planned_upsets(
+        plan, fit_raw, fixed, networks, campaign.confidence, sizes.spread, highest, faults
+    )
     if spread.power < POWER:
         progress.warn(
             f"note: the plan has little reserve: if what it predicts is true, {spread.power:.0%} of such "
@@ -360,10 +374,11 @@ def _stuck(
     if not built.copies and not built.timer:
         return None
     kinds, mechanisms = ("ff", "macro"), (built.block, built.alerts, built.timer)
-    bits = {key: n for key, n in built.bits(kinds).items() if key[0] in mechanisms}
-    minima = {block: sizes.stuck for block, _ in bits}
     # Each bit is held at 0 and at 1, on each input.
-    total = sum(min(2 * inputs * n, sizes.stuck) for n in bits.values()) + everything
+    stuck = {key: 2 * inputs * n for key, n in built.bits(kinds).items()}
+    minima = {block: sizes.stuck for block, _ in stuck if block in mechanisms}
+    least = sum(min(n, sizes.stuck) for (block, _), n in stuck.items() if block in mechanisms)
+    total = min(least + everything, sum(stuck.values()))
     faults = FaultSettings(kinds, total, 0, model=STUCK_AT, minimum_in=minima)
     asked = replace(campaign, name=f"{name}-stuck-at", faults=faults, sampling=_sampled(campaign))
     asked = _ended(asked, built, permanent=bool(everything))

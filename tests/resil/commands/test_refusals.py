@@ -129,7 +129,8 @@ def redefined(folder: Path) -> None:
     edit(folder / "provenance.json", lambda value: value["definition"].update(seed="99"))
 
 
-PREDICTED = {"model": {}, "known_network": False, "held": {}, "rests_on": {}, "correction": None}
+SOURCE = {"resil": "made", "made": "2026", "injections": 0, "runs": [], "versions": {}}
+PREDICTED = {"model": SOURCE, "known_network": False, "held": {}, "rests_on": {}, "correction": None}
 
 
 def an_estimate(folder: Path) -> None:

@@ -208,3 +208,16 @@ def test_redundant_storage_gets_as_many_as_its_rate_asks():
     spread = spread_needed(storage, 0.009, 0.95)
     assert spread.by_storage["redundant", "sram"] > 5000
     assert spread.power > POWER
+
+
+def test_no_more_is_planned_than_there_are_faults():
+    """The fault: a design whose run is soon over was refused, "12000 injections were given"."""
+    faults = {("a", "ff"): 900, ("b", "ff"): 800, ("b", "sram"): 10**9, ("redundant", "ff"): 200}
+    own = plan(0.03, spfm_target=0.99)
+    own = own.changed(choices=(block_choice("a", {"ff": 0.027}), block_choice("b", {"ff": 0.003})))
+    found = planned_upsets(own, RAW, FIXED, 2, 0.95, faults=faults)
+    assert found.by_storage["a", "ff"] == 900
+    assert found.by_storage["b", "ff"] <= 800
+    assert found.by_storage["redundant", "ff"] == 200
+    # What the rest can show is said.
+    assert found.power < planned_upsets(own, RAW, FIXED, 2, 0.95).power

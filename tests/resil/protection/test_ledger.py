@@ -246,7 +246,7 @@ def test_a_network_that_misses_is_shown_to_miss():
     bits = {"ff": 19_660, "macro": 0, "sram": 131_072}
     block = SimpleNamespace(name="cc", **{f"{kind}_bits": n for kind, n in bits.items()})
     run = SimpleNamespace(summary=SimpleNamespace(blocks=(block,)))
-    counts = by_raw_rate(run, asked, Sizes().unprotected)["cc"]
+    counts = by_raw_rate(run, asked, Sizes().unprotected, 10_000)["cc"]
     technology = upset_rates(asked)
     draws = np.random.default_rng(1).binomial(counts["ff"], 0.039, 100)
     shown = 0
@@ -262,3 +262,8 @@ def test_a_network_that_misses_is_shown_to_miss():
             require_sensitive(plan, [seen], {"hang"}, 0.95, {})
             shown += 1
     assert shown >= 90
+    # Of a run that is soon over there are fewer faults.
+    few = by_raw_rate(run, asked, Sizes().unprotected, 1)["cc"]
+    assert sum(few.values()) == 12_000
+    block.ff_bits, block.sram_bits = 30, 100
+    assert by_raw_rate(run, asked, Sizes().unprotected, 20) == {"cc": {"ff": 600, "sram": 2000}}

@@ -28,6 +28,7 @@ from resil.cli import main
 from resil.errors import ConsistencyError, Interrupted, StoreError
 from resil.folder.kept_plans import keep_in_build, kept_plan, note_build
 from resil.networks import zoo
+from resil.record.study import StudyRecord
 from resil.rtl_harness.errors import HarnessError
 from resil.study.study_file import load_study
 from resil.study.time_spent import PARTS
@@ -716,7 +717,7 @@ def test_other_folders_are_refused(command, tmp_path, capsys):
     (out / "mine.txt").unlink()
     for text, message in (
         ("{", "damaged"),
-        ('{"schema": 99}', "expected schema 5, found 99"),
+        ('{"schema": 99}', f"expected schema {StudyRecord.SCHEMA}, found 99"),
         ("{}", "is missing"),
     ):
         (out / "study.json").write_text(text)
