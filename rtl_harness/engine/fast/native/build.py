@@ -134,10 +134,8 @@ def design_objects(
             shutil.copy(file, folder)
         verilate_copies(target, _arguments(target, merged, assertions, folder), folder, _TEXTS[0])
         write_glue(target, folder)
-        for file in runtime_objects():
-            shutil.copy(file, folder)
         # Everything but the link: that comes with the shared parts.
-        _make(folder, _MAKE_MODEL, {**_make_variables(), "LINK": "true"})
+        _make(folder, _MAKE_MODEL, {**_make_variables(), "LINK": "true"}, made=runtime_objects())
         made = {f"{OWN.stem}.o", f"{PREFIX}__ALL.a", *_TEXTS}
         _keep(folder, *made, *(file.name for file in folder.glob("verilated*.o")))
 
@@ -192,10 +190,15 @@ def _shared_object(source: Path, flags: list[str]) -> Path:
     return folder / f"{source.stem}.o"
 
 
-def _make(folder: Path, rules: str, variables: Mapping[str, str], goal: str = "") -> None:
-    """Make what Verilator generated in a folder, with further rules."""
+def _make(
+    folder: Path, rules: str, variables: Mapping[str, str], goal: str = "", made: Iterable[Path] = ()
+) -> None:
+    """Make what Verilator generated in a folder, with further rules and objects that are there already."""
     makefile = folder / f"{PREFIX}.mk"
     makefile.write_text(makefile.read_text(encoding="utf-8") + rules, encoding="utf-8")
+    # Only now: make takes objects that are older than the makefile for stale, and compiles them again.
+    for file in made:
+        shutil.copy(file, folder)
     make_verilated(makefile.name, folder, variables, goal=goal)
 
 
