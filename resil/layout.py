@@ -1,10 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the parts of the package lie: side by side in a checkout, below `resil` where it is installed."""
+"""Where the parts of the package lie: side by side in a checkout, below `resil` where it is installed.
+
+And where lies what is kept for good.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from functools import cache
+from hashlib import sha256
 from pathlib import Path
+
+from platformdirs import user_data_path
 
 # Folders of a checkout that are parts of the one package; setup.py says the same to the installer.
 PARTS = ("networks", "reports", "rtl_harness", "stats")
@@ -27,6 +35,25 @@ def source_files() -> Iterator[tuple[str, Path]]:
     for name in sorted(found):
         if found[name].is_file() and "__pycache__" not in found[name].parts:
             yield name, found[name]
+
+
+@cache
+def source_digest() -> str:
+    """Return the SHA-256 of all files of the package, 64 hexadecimal digits.
+
+    Two checkouts may call themselves by the same version and differ.
+    """
+    digest = sha256()
+    for name, file in source_files():
+        digest.update(f"{name} {file.stat().st_size}\n".encode())
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+def data_folder() -> Path:
+    """Return the folder of what is kept for good: `$RESIL_DATA`, else the user's data folder for `resil`."""
+    chosen = os.environ.get("RESIL_DATA")
+    return Path(chosen).expanduser().resolve() if chosen else user_data_path("resil", appauthor=False)
 
 
 def link_parts(checkout: Path) -> None:

@@ -51,8 +51,11 @@ _ROOMS: dict[str, set[str]] = {
 for _room in _ROOMS.keys() - {"record"}:
     _ROOMS[_room].add("record")
 _ROOMS["run"] = {*_ROOMS}
-_ROOMS["protection"] = {*_ROOMS} - {"farm", "work", "faults"}
-_ROOMS["study"] = {*_ROOMS} - {"work", "faults"}
+_ROOMS["validation"] = {
+    *("record", "campaign", "bench", "faults", "folder", "results", "prepare", "run"),
+}
+_ROOMS["protection"] = {*_ROOMS} - {"farm", "work", "faults", "validation"}
+_ROOMS["study"] = {*_ROOMS} - {"work", "faults", "validation"}
 _ROOMS["installation"] = {"record"}
 _ROOMS["listing"] = {"campaign", "protection", "record"}
 _ROOMS["commands"] = {*_ROOMS} - {"record", "farm", "faults"}

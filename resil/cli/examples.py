@@ -39,6 +39,10 @@ EXAMPLES = {
         "resil list engines --json",
     ),
     "doctor": ("resil doctor",),
+    "validate": (
+        "resil validate --quick",
+        "resil validate --out evidence",
+    ),
 }
 
 

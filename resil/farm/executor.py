@@ -21,7 +21,7 @@ from resil.farm.cluster import Farm, SchedulerGoneError
 from resil.farm.crew import AHEAD, Crew, Job, Member
 from resil.farm.ledger import FarmError, FarmGoneError, Ledger, Portion, portion_seconds
 from resil.farm.order import Order, Reply, Result, rows_of
-from resil.farm.vet import WorkerFacts, question, source_digest, unfit
+from resil.farm.vet import WorkerFacts, question, unfit
 from resil.farm.worker import simulate
 from resil.faults.plan import IntArray, Plan
 from resil.faults.population import Population
@@ -30,6 +30,7 @@ from resil.folder.execute import PART_ROWS, PART_SECONDS, answers
 from resil.folder.parts import PartError
 from resil.folder.row_maker import RowMaker
 from resil.folder.store import RunFolder
+from resil.layout import source_digest
 from resil.progress import Progress
 from resil.rtl_harness.engine.contract import CampaignEngine
 

@@ -5,24 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
-from hashlib import sha256
 
-from resil.layout import source_files
+from resil.layout import source_digest
 from resil.version import __version__
-
-
-@cache
-def source_digest() -> str:
-    """Return the SHA-256 of all files of the package, 64 hexadecimal digits.
-
-    Two checkouts may call themselves by the same version and differ.
-    """
-    digest = sha256()
-    for name, file in source_files():
-        digest.update(f"{name} {file.stat().st_size}\n".encode())
-        digest.update(file.read_bytes())
-    return digest.hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +38,7 @@ def question() -> Callable[[], tuple[str, str, str, str]]:
 
         version = sources = error = ""
         try:
-            from resil.farm.vet import source_digest
+            from resil.layout import source_digest
             from resil.version import __version__ as version
 
             sources = source_digest()

@@ -20,10 +20,10 @@ from resil.bench.bench import Bench
 from resil.campaign.campaign import parse_campaign
 from resil.errors import ConsistencyError
 from resil.farm.order import Order, Reply, Result, packed
-from resil.farm.vet import source_digest
 from resil.faults.population import Population
 from resil.folder.execute import answers
 from resil.folder.row_maker import RowMaker
+from resil.layout import source_digest
 from resil.progress import Progress
 from resil.rtl_harness.engine.contract import Audited, CampaignEngine, GoldenRun
 from resil.rtl_harness.errors import SimulationError

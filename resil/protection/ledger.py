@@ -10,18 +10,17 @@ build with its runs taken to where no ledger knows of it.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
 from filelock import FileLock
-from platformdirs import user_data_path
 from pydantic import Field, ValidationError
 
 from resil.errors import StoreError
 from resil.files import read_bytes, write_text
 from resil.folder.looks import FINISHED, LEDGER, REGISTERED, RESTORE, Entry, Look, entries_of, results_of
+from resil.layout import data_folder
 from resil.record.typed import Count, Typed, failure_text
 
 HEAD = "confirmations-head.json"
@@ -131,12 +130,6 @@ def _head(file: Path) -> Head | None:
         return Head.model_validate_json(read_bytes(file, RESTORE))
     except ValidationError as error:
         raise StoreError(f"{file}: {failure_text(error)}; {RESTORE}") from None
-
-
-def data_folder() -> Path:
-    """Return the folder of what is kept for good: `$RESIL_DATA`, else the user's data folder for `resil`."""
-    chosen = os.environ.get("RESIL_DATA")
-    return Path(chosen).expanduser().resolve() if chosen else user_data_path("resil", appauthor=False)
 
 
 def shared_confidence(confidence: float, number: int) -> float:

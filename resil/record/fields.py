@@ -16,6 +16,7 @@ from resil.record.stored_audit import StoredAudit
 from resil.record.study import StudyRecord
 from resil.record.summary import Summary
 from resil.record.typed import Document, Typed
+from resil.record.validation import Validation
 
 # Documents whose fields are listed, and the field of another that is a copy of one.
 DOCUMENTS: tuple[type[Document], ...] = (
@@ -26,6 +27,7 @@ DOCUMENTS: tuple[type[Document], ...] = (
     Protection,
     Build,
     Confirmation,
+    Validation,
 )
 
 

@@ -8,7 +8,8 @@ import re
 import pytest
 
 from resil import __version__
-from resil.farm.vet import WorkerFacts, question, source_digest, unfit
+from resil.farm.vet import WorkerFacts, question, unfit
+from resil.layout import source_digest
 
 
 def test_this_process_is_fit():
