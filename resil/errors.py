@@ -16,7 +16,17 @@ class ExitCode(IntEnum):
 
 
 class ResilError(Exception):
-    """Something the user can put right. The message says what, where, and what to do."""
+    """Something the user can put right. The message says what, where, and what to do.
+
+    Attributes:
+        field: The way to what is wrong: a key of a file (`faults.injections`, `safety.mechanism[1].alarm`),
+            an option (`--waves`) or part of what it gives (`--verify-network.weights`), a file of a folder
+            (`injections/`) or its state (`unfinished`); "" if it is not one thing, and the first of several.
+    """
+
+    def __init__(self, message: str, field: str = "") -> None:
+        super().__init__(message)
+        self.field = field
 
 
 class CampaignError(ResilError):
@@ -38,7 +48,15 @@ class ConsistencyError(Exception):
     """Two results that must be equal are not: a fault of resil or of an engine, never of the user.
 
     The command ends with `ExitCode.INTERNAL`.
+
+    Attributes:
+        field: What is not equal: an injection (`injections[2]`), a block, or what was checked; "" if it is
+            not one thing.
     """
+
+    def __init__(self, message: str, field: str = "") -> None:
+        super().__init__(message)
+        self.field = field
 
 
 class Interrupted(BaseException):

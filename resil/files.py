@@ -33,7 +33,8 @@ def write_file(path: Path, write: Callable[[Path], None]) -> None:
     except OSError as error:
         raise StoreError(
             f"{path}: cannot be written ({error.strerror}); free the space or give a folder "
-            "that you may write to"
+            "that you may write to",
+            "file",
         ) from error
     finally:
         temporary.unlink(missing_ok=True)
@@ -68,9 +69,9 @@ def read_bytes(path: Path, remedy: str) -> bytes:
     try:
         return path.read_bytes()
     except FileNotFoundError:
-        raise StoreError(f"{path}: expected a file, found none; {remedy}") from None
+        raise StoreError(f"{path}: expected a file, found none; {remedy}", "file") from None
     except OSError as error:
-        raise StoreError(f"{path}: cannot be read ({error.strerror}); {remedy}") from None
+        raise StoreError(f"{path}: cannot be read ({error.strerror}); {remedy}", "file") from None
 
 
 def read_json(path: Path, remedy: str) -> dict[str, Any]:
@@ -83,9 +84,11 @@ def read_json(path: Path, remedy: str) -> dict[str, Any]:
     try:
         value = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise StoreError(f"{path}: damaged, expected JSON, found: {error}; {remedy}") from None
+        raise StoreError(f"{path}: damaged, expected JSON, found: {error}; {remedy}", "content") from None
     if not isinstance(value, dict):
-        raise StoreError(f"{path}: damaged, expected a JSON object, found {type(value).__name__}; {remedy}")
+        raise StoreError(
+            f"{path}: damaged, expected a JSON object, found {type(value).__name__}; {remedy}", "content"
+        )
     return value
 
 

@@ -133,7 +133,8 @@ def _outside(campaign: Campaign, target: Target, progress: Progress) -> Bench:
         if is_wrong:
             raise CampaignError(
                 f"{campaign.file}: [faults] kinds: expected {expected}, where {kinds} outside the NPU are "
-                "struck, found something else; change the campaign or inject into the NPU's own storage"
+                "struck, found something else; change the campaign or inject into the NPU's own storage",
+                "faults.kinds",
             )
     work = _work(campaign, target, progress)
     sites = memory_sites(work.workloads[0])

@@ -31,14 +31,15 @@ def check_waves(waves: Path, engine: str | None) -> None:
     check = engine_named(engine or recording_engine()).check_waves
     if check is None:
         raise ResilError(
-            f"--waves: the {engine} engine writes no waveforms; add --engine {recording_engine()}"
+            f"--waves: the {engine} engine writes no waveforms; add --engine {recording_engine()}", "--waves"
         )
     if not waves.absolute().parent.is_dir():
         raise ResilError(
-            f"{waves}: cannot be written, its folder does not exist; make it or choose another file"
+            f"{waves}: cannot be written, its folder does not exist; make it or choose another file",
+            "--waves",
         )
     if waves.is_dir():
-        raise ResilError(f"{waves}: cannot be written, it is a folder; choose another file")
+        raise ResilError(f"{waves}: cannot be written, it is a folder; choose another file", "--waves")
     check(waves)
 
 

@@ -69,7 +69,8 @@ class Identity:
         if differences:
             raise StoreError(
                 f"{where}: made by another campaign; these differ: {', '.join(differences)}; "
-                "choose another folder, or restore what has changed"
+                "choose another folder, or restore what has changed",
+                "identity",
             )
 
 

@@ -84,7 +84,8 @@ class Campaign:
             return self.work
         raise CampaignError(
             f"{self.file}: expected a table [network], found [workload]; this needs a network that was "
-            "compiled for the target"
+            "compiled for the target",
+            "network",
         )
 
     @property
@@ -134,7 +135,7 @@ def load_campaign(path: str | Path, overrides: Sequence[Override] = ()) -> Campa
         path = Path(path).expanduser().absolute()
         text, tables = read_toml(path, "campaign file")
     except (HarnessError, RuntimeError) as error:
-        raise CampaignError(str(error)) from None
+        raise CampaignError(str(error), "file") from None
     return parse_campaign(path, tables, key_places(text), overrides)
 
 
@@ -202,7 +203,8 @@ def campaign_of(
         raise CampaignError(
             f'{file}: [sampling] inputs: expected "{INPUTS[0]}" with inputs that are searched for '
             f'([network.inputs] hardest), found "{INPUTS[1]}"; inputs are a sample only if they are drawn: '
-            "give draw in place of hardest, or remove the key"
+            "give draw in place of hardest, or remove the key",
+            "sampling.inputs",
         )
     return campaign
 
@@ -215,7 +217,8 @@ def _work(file: Path, tables: Tables, name: str) -> NetworkSettings | WorkloadSe
             raise UnreadError
         raise CampaignError(
             f"{file}: expected either a table [network], for a target that runs compiled networks, or a "
-            f"table [workload], for any other, found {found}; keep or add one"
+            f"table [workload], for any other, found {found}; keep or add one",
+            "network",
         )
     if given == ["workload"]:
         return read_workload(tables.section("workload"), name)

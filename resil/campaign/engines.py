@@ -31,7 +31,9 @@ def register(declaration: EngineDeclaration) -> None:
         ResilError: there is one of that name already.
     """
     if declaration.name in (known.name for known in engines()):
-        raise ResilError(f"expected an engine of a new name, found another {declaration.name!r}; rename one")
+        raise ResilError(
+            f"expected an engine of a new name, found another {declaration.name!r}; rename one", "name"
+        )
     _registered.append(declaration)
 
 
@@ -46,7 +48,9 @@ def engine_named(name: str) -> EngineDeclaration:
         if declaration.name == name:
             return declaration
     names = ", ".join(declaration.name for declaration in engines())
-    raise ResilError(f"expected the name of an engine ({names}), found {name!r}; change it")
+    raise ResilError(
+        f"expected the name of an engine ({names}), found {name!r}; change it", "execution.engine"
+    )
 
 
 def able(needed: Collection[Ability]) -> tuple[EngineDeclaration, ...]:
@@ -119,12 +123,14 @@ def _installed() -> tuple[EngineDeclaration, ...]:
         except Exception as error:
             raise ResilError(
                 f"engine {point.name} of the package {point.dist and point.dist.name}: cannot be loaded "
-                f"({type(error).__name__}: {error}); repair or remove the package"
+                f"({type(error).__name__}: {error}); repair or remove the package",
+                f"engines.{point.name}",
             ) from error
         if not isinstance(declaration, EngineDeclaration):
             raise ResilError(
                 f"engine {point.name}: expected an EngineDeclaration, found {declaration!r}; correct "
-                "the package"
+                "the package",
+                f"engines.{point.name}",
             )
         found.append(declaration)
     return tuple(found)

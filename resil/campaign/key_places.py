@@ -25,6 +25,11 @@ _TOKEN = re.compile(
 _OPENING, _CLOSING = {"[", "{"}, {"]", "}"}
 
 
+def dotted(path: KeyPath) -> str:
+    """Return the path of a key as errors give it: `safety.mechanism[1].alarm`."""
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).removeprefix(".")
+
+
 def key_places(text: str) -> dict[KeyPath, Place]:
     """Return line and column, from 1, of each table header and key of a valid TOML text.
 

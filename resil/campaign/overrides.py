@@ -9,7 +9,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
-from resil.campaign.key_places import KeyPath
+from resil.campaign.key_places import KeyPath, dotted
 from resil.errors import CampaignError
 
 _FORM = "expected TABLE.KEY=VALUE, as faults.injections=5000"
@@ -44,7 +44,7 @@ def parse_override(text: str) -> Override:
     name, equals, value = text.partition("=")
     parts = tuple(int(part) if part.isdecimal() else part for part in name.strip().split("."))
     if not equals or len(parts) < 2 or "" in parts or not value.strip():
-        raise CampaignError(f"--set {text}: {_FORM}; correct it")
+        raise CampaignError(f"--set {text}: {_FORM}; correct it", "--set")
     try:
         read = tomllib.loads(f"value = {value}")["value"]
     except (tomllib.TOMLDecodeError, RecursionError):
@@ -118,5 +118,6 @@ def _put(holder: object, part: str | int, override: Override) -> None:
 def _no_place(part: str | int, override: Override) -> CampaignError:
     what = f"a list of more than {part}" if isinstance(part, int) else f"a table that holds {part}"
     return CampaignError(
-        f"{' '.join(override.words)}: expected {what}, found none in the file; correct the key"
+        f"{' '.join(override.words)}: expected {what}, found none in the file; correct the key",
+        dotted(override.path),
     )

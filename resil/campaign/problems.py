@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
-from resil.campaign.key_places import KeyPath, Places, place_of
+from resil.campaign.key_places import KeyPath, Places, dotted, place_of
 from resil.errors import CampaignError
 
 T = TypeVar("T")
@@ -43,11 +43,11 @@ class Problems:
     places: Places = field(default_factory=dict)
     said: Mapping[KeyPath, str] = field(default_factory=dict)
     misnamed: set[str] = field(default_factory=set)
-    _found: dict[KeyPath | int, tuple[KeyPath, str]] = field(default_factory=dict)
+    _found: dict[KeyPath | int, tuple[KeyPath, str, str]] = field(default_factory=dict)
 
-    def add(self, path: KeyPath, message: str) -> None:
-        """Note what is wrong with the key at `path`; an empty path stands for no key of its own."""
-        self._found.setdefault(path or len(self._found), (path, message))
+    def add(self, path: KeyPath, message: str, field: str = "") -> None:
+        """Note what is wrong with the key at `path`; an empty path stands for none, but `field`."""
+        self._found.setdefault(path or len(self._found), (path, message, field or dotted(path)))
 
     def holds(self, path: KeyPath) -> bool:
         """Whether something is wrong with the key."""
@@ -56,7 +56,7 @@ class Problems:
     def sound(self, table: str) -> bool:
         """Whether nothing is wrong with a table, nor with anything in it, and its name is right."""
         return table not in self.misnamed and not any(
-            path[:1] == (table,) for path, _ in self._found.values()
+            path[:1] == (table,) for path, _, _ in self._found.values()
         )
 
     def drop(self, path: KeyPath) -> None:
@@ -65,7 +65,7 @@ class Problems:
 
     def error(self, path: KeyPath, message: str) -> CampaignError:
         """Return the error that says nothing but this."""
-        return CampaignError(f"{self.file}: {self._located(path, message)}")
+        return CampaignError(f"{self.file}: {self._located(path, message)}", dotted(path))
 
     def attempt(self, read: Callable[[], T]) -> T:
         """Return what `read` returns; if it cannot be read, something that must not be used is returned.
@@ -81,7 +81,7 @@ class Problems:
             return unread  # type: ignore[no-any-return]
         except CampaignError as error:
             if len(self._found) == before:
-                self.add((), str(error).removeprefix(f"{self.file}: "))
+                self.add((), str(error).removeprefix(f"{self.file}: "), error.field)
             return unread  # type: ignore[no-any-return]
         except (ArithmeticError, LookupError, TypeError, ValueError):
             if len(self._found) == before:
@@ -92,10 +92,12 @@ class Problems:
         """Raise CampaignError if anything is wrong: all of it, in the order of the file."""
         found = sorted(self._found.values(), key=lambda problem: place_of(problem[0], self.places) or (0, 0))
         if len(found) == 1:
-            raise self.error(*found[0])
+            path, message, field = found[0]
+            raise CampaignError(f"{self.file}: {self._located(path, message)}", field)
         if found:
             lines = [f"{self.file}: {len(found)} things are wrong; correct each:"]
-            raise CampaignError("\n  ".join([*lines, *(self._located(*problem) for problem in found)]))
+            text = "\n  ".join([*lines, *(self._located(path, message) for path, message, _ in found)])
+            raise CampaignError(text, found[0][2])
 
     def _located(self, path: KeyPath, message: str) -> str:
         for key, words in self.said.items():

@@ -97,7 +97,8 @@ class AuditBook:
                 raise ConsistencyError(
                     f"audit of workers: injection {numbers[differing]} was answered by {own.producer} in one "
                     f"way and by {auditor} in another; one of them simulates wrongly, and what they answered "
-                    f"cannot be trusted{replay_text(folder, int(numbers[differing]))}"
+                    f"cannot be trusted{replay_text(folder, int(numbers[differing]))}",
+                    f"injections[{numbers[differing]}]",
                 )
             self.compared += len(numbers)
 

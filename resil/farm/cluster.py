@@ -90,7 +90,8 @@ class Farm:
             place = settings.scheduler or f"cluster {settings.cluster}"
             raise FarmError(
                 f"[execution] dask: {place}: expected a scheduler that answers, found none ({_text(error)}); "
-                "start one with: dask scheduler, or correct the table"
+                "start one with: dask scheduler, or correct the table",
+                "execution.dask",
             ) from None
         link = self._client.dashboard_link
         self._progress.stage(f"workers by {self._client.scheduler.address}, dashboard {link}")
@@ -159,7 +160,8 @@ class Farm:
         if shutil.which(command := _SUBMIT[settings.cluster]) is None:
             raise FarmError(
                 f"[execution] dask: cluster {settings.cluster}: expected its command {command}, found none "
-                "on the PATH; give the command where jobs can be submitted"
+                "on the PATH; give the command where jobs can be submitted",
+                "execution.dask",
             )
         cluster = kind(**job_options(settings, self._logs))
         # Jobs that the system ends are asked for again.

@@ -146,7 +146,7 @@ class FarmExecutor:
         if self._crew.fit:
             self._useful = now
         elif self._crew.useless and now - self._useful > GIVE_UP:
-            raise FarmError(f"every worker of the farm was refused; {_KEPT}")
+            raise FarmError(f"every worker of the farm was refused; {_KEPT}", "workers")
         elif now - self._useful > WARN:
             self._useful = now
             self._progress.warn("no worker is there; waiting for one (Ctrl-C keeps what was simulated)")

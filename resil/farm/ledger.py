@@ -103,7 +103,8 @@ class Ledger:
             if portion.losses + 1 >= LOSSES:
                 raise FarmError(
                     f"injection {numbers[0]} was given to {LOSSES} workers alone, and all of them were lost; "
-                    "look into their logs, and try it without [execution] dask"
+                    "look into their logs, and try it without [execution] dask",
+                    f"injections[{numbers[0]}]",
                 )
             self._returned.append(Portion(portion.position, numbers, portion.losses + 1))
             return

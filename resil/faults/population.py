@@ -133,7 +133,8 @@ def make_population(campaign: Campaign, sites: SiteTable, goldens: Sequence[Gold
     if not pieces:
         raise CampaignError(
             f"{campaign.file}: [faults] kinds: the target has no storage of the kinds "
-            f"{', '.join(campaign.faults.kinds)}; choose others"
+            f"{', '.join(campaign.faults.kinds)}; choose others",
+            "faults.kinds",
         )
     # A stuck bit is held at 0 or at 1, upset weights are there from the beginning: neither has a cycle.
     moments_each = 2 if stuck else 1

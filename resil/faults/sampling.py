@@ -269,13 +269,14 @@ def _proportional(campaign: Campaign, strata: Strata) -> Callable[[list[Batch]],
     if unknown := sorted(set(faults.minimum_in) - set(blocks)):
         raise CampaignError(
             f"{campaign.file}: [faults] minimum_in: expected blocks with storage that is injected into, "
-            f"{', '.join(sorted(set(blocks)))}, found {', '.join(unknown)}; correct the names"
+            f"{', '.join(sorted(set(blocks)))}, found {', '.join(unknown)}; correct the names",
+            "faults.minimum_in",
         )
     minima = [faults.minimum(label[0], label[1]) for label in strata.labels]
     try:
         counts = allocate_proportional(faults.injections, strata.sizes, minima)
     except ValueError as error:
-        raise CampaignError(f"{campaign.file}: [faults] injections: {error}") from None
+        raise CampaignError(f"{campaign.file}: [faults] injections: {error}", "faults.injections") from None
     design = stratified_design(strata)
 
     def step(done: list[Batch]) -> Step:

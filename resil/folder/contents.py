@@ -89,7 +89,8 @@ def require_equal(part: Path, other: Path, identity: str) -> None:
         raise ConsistencyError(
             f"{part.parent.parent}: injection {shared[differing][0]} is stored twice with different "
             "outcomes; the same fault must always have the same outcome, so either the engine or a file is "
-            "wrong"
+            "wrong",
+            f"injections[{shared[differing][0]}]",
         )
 
 

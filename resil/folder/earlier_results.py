@@ -27,7 +27,8 @@ def require_as_many(out: Path, injections: int) -> None:
         raise StoreError(
             f"{out}: holds the results of {known.total.injections:,} injections, which this campaign "
             f"would replace by those of {injections:,}; ask for as many ([faults] injections), or choose "
-            "another folder with --out"
+            "another folder with --out",
+            "faults.injections",
         )
 
 

@@ -82,14 +82,15 @@ def require_single(found: Finished, why: str) -> None:
     if found.summary.inferences is not None:
         raise StoreError(
             f"{found.path}: expected a run of single inferences, found one with [campaign] inferences = 2: "
-            f"{why}; give a run of the same campaign with one"
+            f"{why}; give a run of the same campaign with one",
+            "campaign.inferences",
         )
 
 
 def require_measured(found: Finished) -> None:
     """Raise NothingMeasuredError if what a run watched could have shown no failure."""
     if reason := found.summary.nothing_measured:
-        raise NothingMeasuredError(f"{found.path}: not assessed. {reason}")
+        raise NothingMeasuredError(f"{found.path}: not assessed. {reason}", "nothing measured")
 
 
 def require_distinct(runs: Iterable[tuple[Path, Provenance]]) -> None:
@@ -105,7 +106,8 @@ def require_distinct(runs: Iterable[tuple[Path, Provenance]]) -> None:
             raise StoreError(
                 f"{seen[drawn]} and {path}: expected runs with faults of their own, found two with the same "
                 "ones (campaign and seed are alike), which would count twice; name one of them, or inject "
-                "with another seed"
+                "with another seed",
+                "twice",
             )
         seen[drawn] = path
 
@@ -115,7 +117,8 @@ def require_ends(found: Finished, why: str) -> None:
     if (until := found.summary.campaign.until) != UNTIL[0]:
         raise StoreError(
             f'{found.path}: expected a run with [execution] until = "{UNTIL[0]}", found "{until}": {why}; '
-            "give a run of the same campaign without the key"
+            "give a run of the same campaign without the key",
+            "execution.until",
         )
 
 
@@ -124,7 +127,8 @@ def require_area(found: Finished) -> None:
     if not found.summary.total.area > 0:
         raise StoreError(
             f"{found.path}: expected a run that knows the area of its blocks, found one of which it was not "
-            "measured, as of a confirmation; give one that resil run has made"
+            "measured, as of a confirmation; give one that resil run has made",
+            "blocks.area",
         )
 
 
@@ -133,7 +137,8 @@ def require_inference_timeout(found: Finished, why: str) -> None:
     if (timeout := found.summary.campaign.timeout) != TIMEOUTS[0]:
         raise StoreError(
             f'{found.path}: expected a run with [execution] timeout = "{TIMEOUTS[0]}", found "{timeout}", '
-            f"which counts other hangs: {why}; give a run of the same campaign without the key"
+            f"which counts other hangs: {why}; give a run of the same campaign without the key",
+            "execution.timeout",
         )
 
 
@@ -143,7 +148,8 @@ def require_upsets(found: Finished, why: str) -> None:
     if model != "upset":
         raise StoreError(
             f'{found.path}: expected a run with upsets, found one with [faults] model = "{model}": {why}; '
-            "give a run of the same campaign with upsets"
+            "give a run of the same campaign with upsets",
+            "faults.model",
         )
 
 
@@ -159,18 +165,22 @@ def finished_results(path: Path) -> Finished:
     again = (_FINISH if kind == RUN else _ESTIMATE_AGAIN).format(path)
     sealed = provenance.results
     if not provenance.finished or sealed is None:
-        raise StoreError(f"{path}: expected a finished {kind}, found an unfinished one; {again}")
+        raise StoreError(
+            f"{path}: expected a finished {kind}, found an unfinished one; {again}", "unfinished"
+        )
     for name in _SEALED[kind]:
         if _digest(path / name, again) != sealed.files.get(name):
             raise StoreError(
                 f"{path / name}: altered since the {kind} ended: {PROVENANCE} has another digest of it; "
-                f"{again}"
+                f"{again}",
+                name,
             )
     summary = read_document(path / SUMMARY, Summary, again)
     if summary.predicted != (kind == ESTIMATE):
         raise StoreError(
             f"{path / SUMMARY}: expected that of {_a(kind)}, found that of "
-            f"{_a(ESTIMATE if summary.predicted else RUN)}; {again}"
+            f"{_a(ESTIMATE if summary.predicted else RUN)}; {again}",
+            "kind",
         )
     if kind == RUN:
         _check_identity(path, provenance, summary, again)
@@ -229,10 +239,10 @@ def stored_injections(path: Path, identity: Identity) -> Content:
         try:
             kept[part] = content_of(read_part(part, identity.digest))
         except PartError as error:
-            raise StoreError(f"{part}: {error}; {_REPAIR.format(path)}") from None
+            raise StoreError(f"{part}: {error}; {_REPAIR.format(path)}", "injections/") from None
     for part, other in repeating(kept):
         require_equal(part, other, identity.digest)
-        raise StoreError(f"{part}: repeats injections of {other.name}; {_REPAIR.format(path)}")
+        raise StoreError(f"{part}: repeats injections of {other.name}; {_REPAIR.format(path)}", "injections/")
     return Content.joined(kept.values())
 
 
@@ -243,7 +253,8 @@ def _check_identity(path: Path, provenance: Provenance, summary: Summary, again:
         if own != identity:
             raise StoreError(
                 f"{path / name}: of another campaign: expected {identity[:12]}, as the definition in "
-                f"provenance.json says, found {str(own)[:12]}; {again}"
+                f"provenance.json says, found {str(own)[:12]}; {again}",
+                "identity",
             )
 
 
@@ -254,7 +265,8 @@ def _check_injections(path: Path, summary: Summary, sealed: Seal) -> None:
         raise StoreError(
             f"{path / INJECTIONS}: expected the {sealed.injections} injections that the run ended "
             f"with, found {stored:,}{'' if stored != sealed.injections else ' others'}; "
-            + _REPAIR.format(path)
+            + _REPAIR.format(path),
+            "injections/",
         )
     judged = content.within(summary.campaign.detection_cycles)
     found = np.bincount(judged.outcomes, minlength=len(OUTCOMES)).tolist()
@@ -262,7 +274,8 @@ def _check_injections(path: Path, summary: Summary, sealed: Seal) -> None:
         if (claimed := summary.total.counts[outcome]) > count:
             raise StoreError(
                 f"{path / SUMMARY}: claims {claimed:,} injections with the outcome "
-                f"{outcome}, {INJECTIONS}/ holds {count:,}; {_REPAIR.format(path)}"
+                f"{outcome}, {INJECTIONS}/ holds {count:,}; {_REPAIR.format(path)}",
+                f"outcomes.{outcome}",
             )
 
 
@@ -277,7 +290,7 @@ def _digest(file: Path, remedy: str) -> str:
     try:
         return file_digest(file)
     except OSError as error:
-        raise StoreError(f"{file}: expected a file, {error.strerror}; {remedy}") from None
+        raise StoreError(f"{file}: expected a file, {error.strerror}; {remedy}", file.name) from None
 
 
 def _a(kind: str) -> str:

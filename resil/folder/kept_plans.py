@@ -47,7 +47,8 @@ def accepted_plan(path: Path, digest: str) -> ProtectionState | None:
     plan = read_document(file, Protection, _AGAIN.format(path))
     if plan.basis.summary != digest:
         raise StoreError(
-            f"{file}: rests on other results than {path} holds now; {_AGAIN.format(path)}, or delete it"
+            f"{file}: rests on other results than {path} holds now; {_AGAIN.format(path)}, or delete it",
+            "basis",
         )
     return state_of(path, plan)
 
@@ -56,7 +57,8 @@ def check_name(name: str) -> str:
     """Return the name of a plan, which becomes that of a file; StoreError if it cannot."""
     if not _NAME.fullmatch(name):
         raise StoreError(
-            f"--name: expected 1 to 64 letters, digits and . _ + -, the first no sign, found {name!r}"
+            f"--name: expected 1 to 64 letters, digits and . _ + -, the first no sign, found {name!r}",
+            "--name",
         )
     return name
 
@@ -183,12 +185,13 @@ def _check_replaced(file: Path, plan: Protection, digest: str) -> None:
         return
     if any(getattr(old, key) != getattr(plan, key) for key in TARGETS):
         asked = ", ".join(f"{key} = {getattr(old, key)}" for key in TARGETS)
-        raise StoreError(f"{file}: is a plan for {asked}; choose another --name")
+        raise StoreError(f"{file}: is a plan for {asked}; choose another --name", "--name")
     reached = old.basis.summary == digest and old.result != INFEASIBLE
     if reached and plan.result == INFEASIBLE:
         raise StoreError(
             f"{file}: is a plan that reaches its target on these results, which this one does not; choose "
-            "another --name"
+            "another --name",
+            "--name",
         )
 
 

@@ -94,12 +94,15 @@ def entries_of(file: Path) -> tuple[Entry, ...]:
         try:
             entry = Entry.model_validate_json(line)
         except ValidationError as error:
-            raise StoreError(f"{file}: line {number + 1}: {failure_text(error)}; {RESTORE}") from None
+            raise StoreError(
+                f"{file}: line {number + 1}: {failure_text(error)}; {RESTORE}", f"line {number + 1}"
+            ) from None
         previous = entries[-1].digest if entries else ""
         if (entry.sequence, entry.previous, entry.digest) != (number, previous, entry.sealed().digest):
             raise StoreError(
                 f"{file}: line {number + 1}: expected entry {number} with a hash of its own content and of "
-                f"the line before, found another: the ledger was edited, cut or reordered; {RESTORE}"
+                f"the line before, found another: the ledger was edited, cut or reordered; {RESTORE}",
+                f"line {number + 1}",
             )
         entries.append(entry)
     return tuple(entries)

@@ -77,9 +77,11 @@ def merge_runs(out: Path, runs: Sequence[Path]) -> Merge:
         ConsistencyError: a run has failed an audit, or two hold one injection with different outcomes.
     """
     if len({run.resolve() for run in runs}) < len(runs) or len(runs) < 2:
-        raise StoreError(f"expected two or more different run folders, found {len(runs)}; name each once")
+        raise StoreError(
+            f"expected two or more different run folders, found {len(runs)}; name each once", "runs"
+        )
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise StoreError(f"{out}: expected a new or an empty folder, found content; choose another")
+        raise StoreError(f"{out}: expected a new or an empty folder, found content; choose another", "--out")
     identity = Identity(recorded_definition(runs[0]))
     contents = [_content(run, runs[0], identity) for run in runs]
     _require_same_rules(runs)
@@ -123,11 +125,14 @@ def _content(run: Path, first: Path, identity: Identity) -> Content:
         raise StoreError(
             f"{run}: expected a run of the same campaign as the first, found another; these differ: "
             f"{', '.join(differences)} (here: in {first}); merge runs of one campaign, and show others "
-            "side by side with: resil compare"
+            "side by side with: resil compare",
+            "identity",
         )
     for name in (CAMPAIGN, SITES):
         if not (run / name).is_file():
-            raise StoreError(f"{run / name}: expected a file, found none; give a run folder that is whole")
+            raise StoreError(
+                f"{run / name}: expected a file, found none; give a run folder that is whole", name
+            )
     return stored_injections(run, identity)
 
 
@@ -144,7 +149,8 @@ def _require_same_rules(runs: Sequence[Path]) -> None:
             raise StoreError(
                 f"{runs[0] / CAMPAIGN} and {run / CAMPAIGN}: expected the same rules of judging, found "
                 f"{both}; decide which holds, judge the other run by it (resil run CAMPAIGN.toml --out RUN), "
-                "and merge again"
+                "and merge again",
+                CAMPAIGN,
             )
 
 
@@ -164,7 +170,7 @@ def _tables(run: Path) -> Mapping[str, Mapping[str, object]]:
     try:
         return tomllib.loads((run / CAMPAIGN).read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        raise StoreError(f"{run / CAMPAIGN}: damaged, it is no campaign file; restore it") from None
+        raise StoreError(f"{run / CAMPAIGN}: damaged, it is no campaign file; restore it", CAMPAIGN) from None
 
 
 def _require_one_golden(runs: Sequence[Path]) -> None:
@@ -174,7 +180,8 @@ def _require_one_golden(runs: Sequence[Path]) -> None:
         if recorded_provenance(run).golden != first:
             raise StoreError(
                 f"{run}: expected the runs without a fault of {runs[0]}, found others: one of them was made "
-                "with another design or simulator; run it again"
+                "with another design or simulator; run it again",
+                "golden",
             )
 
 
@@ -214,5 +221,5 @@ def _asked(run: Path) -> tuple[int, str]:
         return int(str(_tables(run)["faults"]["injections"])), str(run)
     except (ValueError, KeyError, TypeError):
         raise StoreError(
-            f"{run / CAMPAIGN}: damaged, it does not say how many injections; restore it"
+            f"{run / CAMPAIGN}: damaged, it does not say how many injections; restore it", CAMPAIGN
         ) from None

@@ -25,7 +25,7 @@ def read_document(path: Path, document: type[Read], remedy: str) -> Read:
     try:
         return document.read(data, f"{path}: damaged", remedy)
     except ReportError as error:
-        raise StoreError(str(error)) from None
+        raise StoreError(str(error), error.field) from None
 
 
 def is_amount(value: object) -> bool:

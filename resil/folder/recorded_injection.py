@@ -55,7 +55,9 @@ def find_injection(path: Path, number: int) -> RecordedInjection:
     """
     identity = Identity(recorded_definition(path))
     if not 0 <= number < 2**63:
-        raise StoreError(f"{path}: expected the number of an injection, found {number}; choose one it has")
+        raise StoreError(
+            f"{path}: expected the number of an injection, found {number}; choose one it has", "number"
+        )
     damaged = 0
     for part in sorted((path / INJECTIONS).glob("part-*.parquet")):
         try:
@@ -69,5 +71,6 @@ def find_injection(path: Path, number: int) -> RecordedInjection:
         f"; {damaged} damaged part files were passed over, resil run --resume repairs them" if damaged else ""
     )
     raise StoreError(
-        f"{path}: expected injection {number}, found none of that number{cause}; choose one of {INJECTIONS}/"
+        f"{path}: expected injection {number}, found none of that number{cause}; choose one of {INJECTIONS}/",
+        "number",
     )

@@ -137,23 +137,27 @@ def check_run(path: Path, identity: Identity, *, resume: bool) -> None:
     if not path.exists():
         return
     if not path.is_dir():
-        raise StoreError(f"{path}: expected a folder, found a file; choose another --out")
+        raise StoreError(f"{path}: expected a folder, found a file; choose another --out", "--out")
     if not (path / PROVENANCE).exists():
         if content := sorted(entry.name for entry in path.iterdir() if not _left_by_a_kill(entry.name)):
             raise StoreError(
                 f"{path}: expected a new, an empty or a run folder, found {content[0]} but no {PROVENANCE}; "
-                "choose another folder with --out"
+                "choose another folder with --out",
+                "--out",
             )
         return
     provenance = recorded_provenance(path)
     if provenance.kind != RUN:
-        raise StoreError(f"{path}: expected a run folder, found one of an {ESTIMATE}; choose another --out")
+        raise StoreError(
+            f"{path}: expected a run folder, found one of an {ESTIMATE}; choose another --out", "kind"
+        )
     identity.require(recorded_definition(path), str(path))
     require_unfailed(path, provenance)
     if RunFolder(path, identity).unfinished and not resume:
         raise StoreError(
             f"{path}: expected a new or a finished run, found an unfinished one of this campaign; "
-            "add --resume to finish it, or choose another --out"
+            "add --resume to finish it, or choose another --out",
+            "unfinished",
         )
 
 
@@ -197,11 +201,12 @@ def recorded_provenance(path: Path) -> Provenance:
     try:
         lost = path.is_dir() and not (path / PROVENANCE).exists() and (path / INJECTIONS).exists()
     except OSError as error:
-        raise StoreError(f"{path}: cannot be read ({error.strerror}); give a run folder") from None
+        raise StoreError(f"{path}: cannot be read ({error.strerror}); give a run folder", "folder") from None
     if lost:
         raise StoreError(
             f"{path}: it has lost its {PROVENANCE}, so nothing says what its injections are; restore that "
-            f"file, or {_START_ANEW}"
+            f"file, or {_START_ANEW}",
+            PROVENANCE,
         )
     remedy = "give a run folder, or " + _START_ANEW
     found = read_json(path / PROVENANCE, remedy)
@@ -209,7 +214,8 @@ def recorded_provenance(path: Path) -> Provenance:
         raise StoreError(
             f"{path}: expected a folder of schema {Provenance.SCHEMA}, found one of schema {schema or 1}, "
             f"made by another version (resil {found.get('resil', 'without a number')}); read it with that "
-            f"one, or {_START_ANEW}"
+            f"one, or {_START_ANEW}",
+            "schema",
         )
     return read_document(path / PROVENANCE, Provenance, _START_ANEW)
 
@@ -218,7 +224,7 @@ def require_unfailed(path: Path, provenance: Provenance) -> None:
     """Raise ConsistencyError if a run has failed an audit."""
     if provenance.failed is not None:
         raise ConsistencyError(
-            f"{path}: this run has failed and stays so: {provenance.failed}; {_START_ANEW}"
+            f"{path}: this run has failed and stays so: {provenance.failed}; {_START_ANEW}", "failed"
         )
 
 
@@ -241,7 +247,9 @@ def recorded_definition(path: Path) -> Mapping[str, str]:
     if provenance.kind != RUN:
         raise no_run(path)
     if not provenance.definition:
-        raise StoreError(f"{path / PROVENANCE}: damaged, it has no definition of the campaign; {_START_ANEW}")
+        raise StoreError(
+            f"{path / PROVENANCE}: damaged, it has no definition of the campaign; {_START_ANEW}", "definition"
+        )
     return provenance.definition
 
 
@@ -251,7 +259,7 @@ def make_folder(path: Path) -> None:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StoreError(
-            f"{path}: cannot be made a folder of results ({error.strerror}); choose another --out"
+            f"{path}: cannot be made a folder of results ({error.strerror}); choose another --out", "--out"
         ) from None
 
 
@@ -263,10 +271,12 @@ def locked(path: Path) -> Iterator[None]:
         lock.acquire()
     except Timeout:
         raise StoreError(
-            f"{path}: another resil process works in this folder; wait for it or choose another --out"
+            f"{path}: another resil process works in this folder; wait for it or choose another --out", "lock"
         ) from None
     except OSError as error:
-        raise StoreError(f"{path}: cannot be written ({error.strerror}); choose another --out") from None
+        raise StoreError(
+            f"{path}: cannot be written ({error.strerror}); choose another --out", "--out"
+        ) from None
     try:
         yield
     finally:

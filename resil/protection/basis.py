@@ -161,7 +161,8 @@ def basis_of_injections(found: Sequence[Finished]) -> Basis:
             raise ProtectionError(
                 f"{one.path}: expected a run whose injections are spread evenly over each block (plan "
                 f'{" or ".join(EVENLY)}), found plan = "{plan}": risks of groups '
-                "cannot be counted from it"
+                "cannot be counted from it",
+                "sampling.plan",
             )
     _require_alike(found)
     _require_different(found)
@@ -169,7 +170,8 @@ def basis_of_injections(found: Sequence[Finished]) -> Basis:
     for one, table in zip(found[1:], tables[1:], strict=True):
         if not table.equals(tables[0]):
             raise ProtectionError(
-                f"{one.path}: has other storage than {found[0].path}: runs on one target are needed"
+                f"{one.path}: has other storage than {found[0].path}: runs on one target are needed",
+                "storage",
             )
     columns = {key: tables[0][key].to_numpy(zero_copy_only=False) for key in tables[0].column_names}
     keys = ("path", "bit", "kind", "block", "register_class")
@@ -200,7 +202,8 @@ def _require_alike(found: Sequence[Finished]) -> None:
             if value != first[what]:
                 raise ProtectionError(
                     f"runs contradict each other: {what}: {value} in {one.path}, {first[what]} in "
-                    f"{found[0].path}; choose for runs of one target with equal settings"
+                    f"{found[0].path}; choose for runs of one target with equal settings",
+                    what,
                 )
 
 
@@ -213,7 +216,8 @@ def _require_different(found: Sequence[Finished]) -> None:
         if digest in seen:
             raise ProtectionError(
                 f"{one.path}: runs the network that {seen[digest]} runs, so the two are one network and say "
-                "nothing of others; leave one out (resil merge joins runs of one campaign)"
+                "nothing of others; leave one out (resil merge joins runs of one campaign)",
+                "network",
             )
         seen[digest] = one.path
 
@@ -256,7 +260,9 @@ def _network(one: Finished, name: str, sites: IntArray) -> Network:
     bit = place[rows["site"].to_numpy()]
     if (bit < 0).any():
         lost = rows["name"].to_numpy()[bit < 0][0]
-        raise ProtectionError(f"{one.path}: an injection struck {lost}, which is no storage that remains")
+        raise ProtectionError(
+            f"{one.path}: an injection struck {lost}, which is no storage that remains", "storage"
+        )
     limits = [entry for entry in summary.limits if entry.bits]
     pace = pace_of(summary, one.path)
     # With a time-out of operations a run that stands still ends before that of the inference.

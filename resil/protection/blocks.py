@@ -69,13 +69,15 @@ def read_blocks(summary: Summary, options: OptionSet) -> list[Block]:
     if missing := [f"{block}/{kind}" for block, kind in wanted if (block, kind) not in limits]:
         raise ProtectionError(
             f"summary.json: expected limits of every block, found none of {', '.join(missing)}: what is not "
-            "known is not safe; write it anew with 'resil run CAMPAIGN.toml --resume'"
+            "known is not safe; write it anew with 'resil run CAMPAIGN.toml --resume'",
+            "blocks",
         )
     whole, joint = summary.total.fit_hi, sum(entry.fit_hi_joint for entry in limits.values())
     if whole > 0.0 and joint <= 0.0:
         raise ProtectionError(
             f"summary.json: expected limits of blocks that allow for the total's {whole:g} FIT, found none "
-            "above 0; write it anew with 'resil run CAMPAIGN.toml --resume'"
+            "above 0; write it anew with 'resil run CAMPAIGN.toml --resume'",
+            "total.fit",
         )
     factor = max(1.0, _ROUNDED_UP * whole / joint) if joint > 0.0 else 1.0
     hazards: dict[str, dict[str, Hazard]] = {}

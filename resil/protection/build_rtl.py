@@ -115,7 +115,8 @@ def require_unchanged(folder: Path) -> None:
     if record is None or was_changed(record, load_target(folder / TARGET)):
         raise StoreError(
             f"{folder}: its RTL was changed since it was built: proofs, area and confirmation are of other "
-            "RTL; restore it, or move the folder away and it is built again"
+            "RTL; restore it, or move the folder away and it is built again",
+            "rtl",
         )
 
 

@@ -66,7 +66,8 @@ def choose_plan(runs_or_models: Sequence[Path], wanted: Wanted, *, buildable: bo
     run_dirs = [path for path in runs_or_models if path not in models]
     if not run_dirs:
         raise ProtectionError(
-            f"{models[0]}: is a model, which can help to choose but not to judge; give finished runs too"
+            f"{models[0]}: is a model, which can help to choose but not to judge; give finished runs too",
+            "model",
         )
     found = [finished_results(path) for path in run_dirs]
     known = load_options(wanted.options).for_clusters(found[0].summary.campaign.clusters)

@@ -133,7 +133,7 @@ def least_predicted(plan: Protection) -> float:
 def _chosen(value: float | None) -> float:
     """Return a figure of a plan that reaches its target; ProtectionError if it does not."""
     if value is None:
-        raise ProtectionError("expected a plan that reaches its target, found one that does not")
+        raise ProtectionError("expected a plan that reaches its target, found one that does not", "result")
     return value
 
 

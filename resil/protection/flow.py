@@ -105,7 +105,8 @@ def protect(runs_or_models: Sequence[Path], wanted: Wanted, place: Place | None 
     if wanted.verify and (place is None or models):
         raise ProtectionError(
             "expected --verify without a model, and with --build DIR: the networks that a model was learnt "
-            "from took part in choosing, and which they are is not known"
+            "from took part in choosing, and which they are is not known",
+            "--verify",
         )
     chosen = choose_plan(runs_or_models, wanted, buildable=place is not None)
     run_dirs = [own.path for own in chosen.found]

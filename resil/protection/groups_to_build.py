@@ -25,19 +25,23 @@ def groups_of(plan: Protection, options: OptionSet, blocks: Mapping[str, object]
     """
     if plan.result != OPTIMAL:
         why = "needs no protection" if plan.result == NOT_NEEDED else "has no set that reaches its target"
-        raise ProtectionError(f"--build: expected a plan that protects something, found that the run {why}")
+        raise ProtectionError(
+            f"--build: expected a plan that protects something, found that the run {why}", "--build"
+        )
     groups: list[Group] = []
     for path, name in protected_parts(plan):
         option = options.options[name]
         if not option.builds:
             raise ProtectionError(
                 f"{path}: {option.title} ({name}) was chosen for it and cannot be built; "
-                f'leave it out with exclude = ["{name}"] in a file for --options'
+                f'leave it out with exclude = ["{name}"] in a file for --options',
+                name,
             )
         if plan.granularity == Granularity.BLOCK and path not in blocks:
             raise ProtectionError(
                 f"{path}: is no block of the target file, so nothing can be built for it; "
-                "name what it holds under [blocks]"
+                "name what it holds under [blocks]",
+                path,
             )
         groups.append(Group(path, Mechanism(option.builds), option.ways))
     return groups
@@ -55,7 +59,8 @@ def watchdog_of(plan: Protection, options: OptionSet) -> Watchdog | None:
     if not options.options[WATCHDOG].builds:
         raise ProtectionError(
             f"{WATCHDOG}: was chosen and cannot be built; leave it out with exclude = "
-            f'["{WATCHDOG}"] in a file for --options, or give it builds = "{WATCHDOG}"'
+            f'["{WATCHDOG}"] in a file for --options, or give it builds = "{WATCHDOG}"',
+            "watchdog",
         )
     return Watchdog(found.limit)
 

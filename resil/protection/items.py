@@ -210,7 +210,8 @@ def left_out(design: ProtectableDesign) -> set[int]:
         }
         if not own:
             raise ProtectionError(
-                f"leave_out names {path}, which no unit of choice is or lies in; `resil sites` lists them"
+                f"leave_out names {path}, which no unit of choice is or lies in; `resil sites` lists them",
+                "leave_out",
             )
         found |= own
     return found

@@ -67,7 +67,8 @@ def refuse_known_judges(judges: Sequence[Judge], looks: Sequence[tuple[Look, boo
                 ended = "failed" if confirmed is False else "was not ended"
                 raise StoreError(
                     f"--verify-network: {name} took part in the confirmation of {look.folder}, which "
-                    f"{ended}; the choice may rest on it, give another"
+                    f"{ended}; the choice may rest on it, give another",
+                    "--verify-network.looks",
                 )
 
 
@@ -85,7 +86,8 @@ def refuse_near_copies(works: Mapping[str, Campaign], chose: Sequence[Campaign])
                     raise StoreError(
                         f"--verify-network: expected a workload that took no part in the choice, found "
                         f"{name}, whose memory images differ in {share:.2%} of their bytes from one that did "
-                        f"(a workload of its own: {DIFFERENT:.0%} or more); give another"
+                        f"(a workload of its own: {DIFFERENT:.0%} or more); give another",
+                        "--verify-network.images",
                     )
         if (graph := _graph(work)) is None:
             continue
@@ -94,7 +96,8 @@ def refuse_near_copies(works: Mapping[str, Campaign], chose: Sequence[Campaign])
                 raise StoreError(
                     f"--verify-network: expected a network that took no part in the choice, found {name}, "
                     f"whose weights differ in {share:.2%} of their bytes from one that did (a network of its "
-                    f"own: {DIFFERENT:.0%} or more); give another network"
+                    f"own: {DIFFERENT:.0%} or more); give another network",
+                    "--verify-network.weights",
                 )
 
 
@@ -168,13 +171,15 @@ def require_sensitive(
         if found.nothing_measured:
             raise StoreError(
                 f"--verify-network: {found.network} measures nothing: {found.nothing_measured} Correct it, "
-                "or give another network"
+                "or give another network",
+                "--verify-network.measured",
             )
         if found.golden.state == DIFFERS:
             raise StoreError(
                 f"--verify-network: expected without a fault the outputs of {found.network}, found others: "
                 f"{found.golden.text}. What protection does for this other computation says nothing of the "
-                "network, though the campaign accepts it; give another network"
+                "network, though the campaign accepts it; give another network",
+                "--verify-network.golden",
             )
         missed = missed_limits(plan, found.strata, hazardous, confidence, corners)
         if can_refuse(plan, missed):
@@ -185,5 +190,6 @@ def require_sensitive(
             f"--verify-network: expected {asked_text(plan)} on {found.network} without protection, found "
             f"{rate.estimate:.3g} [{rate.lo:.3g}, {rate.hi:.3g}] FIT of {evidence.fit_raw:.3g}, and "
             f"{due.estimate:.3g} [{due.lo:.3g}, {due.hi:.3g}] detected, in {evidence.injections:,} "
-            "injections: it is not shown that it can refuse a set; give another network"
+            "injections: it is not shown that it can refuse a set; give another network",
+            "--verify-network.refuses",
         )

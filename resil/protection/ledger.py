@@ -77,7 +77,8 @@ class Ledger:
         except OSError as error:
             raise StoreError(
                 f"{own.parent}: cannot be made ({error.strerror}); set RESIL_DATA to a folder that you may "
-                "write to"
+                "write to",
+                "RESIL_DATA",
             ) from error
         with FileLock(f"{own}.lock"):
             before = self._read()
@@ -85,7 +86,8 @@ class Ledger:
             if kind == REGISTERED and begun:
                 raise StoreError(
                     f"{look.folder}: another confirmation of this RTL began meanwhile, in {begun[0].folder}; "
-                    "wait for its result"
+                    "wait for its result",
+                    "another look",
                 )
             entry = Entry(
                 sequence=len(before),
@@ -108,7 +110,8 @@ class Ledger:
                 raise StoreError(
                     f"{self._files[0]}: expected all {len(copy):,} entries of its copy "
                     f"{self._files[1]}, found {len(whole):,}, or others: one of both was cut or edited; "
-                    f"{RESTORE}"
+                    f"{RESTORE}",
+                    "ledger.copy",
                 )
         for file in self._heads:
             head = _head(file)
@@ -117,7 +120,8 @@ class Ledger:
             ):
                 raise StoreError(
                     f"{self._files[0]}: expected the {head.entries:,} entries that {file} knows of, found "
-                    f"{len(whole):,}, or others: the ledger was cut or written anew; {RESTORE}"
+                    f"{len(whole):,}, or others: the ledger was cut or written anew; {RESTORE}",
+                    "ledger.head",
                 )
         return whole
 
@@ -129,7 +133,7 @@ def _head(file: Path) -> Head | None:
     try:
         return Head.model_validate_json(read_bytes(file, RESTORE))
     except ValidationError as error:
-        raise StoreError(f"{file}: {failure_text(error)}; {RESTORE}") from None
+        raise StoreError(f"{file}: {failure_text(error)}; {RESTORE}", "ledger") from None
 
 
 def shared_confidence(confidence: float, number: int) -> float:

@@ -224,7 +224,9 @@ def load_options(user_file: Path | None = None) -> OptionSet:
         for name in excluded:
             if name not in options or name == "none":
                 others = ", ".join(other for other in options if other != "none")
-                raise ProtectionError(f"{user_file}: exclude names {name!r}; it may name any of {others}")
+                raise ProtectionError(
+                    f"{user_file}: exclude names {name!r}; it may name any of {others}", "exclude"
+                )
             del options[name]
     return OptionSet(options, cells, leave_out, named)
 
@@ -233,7 +235,7 @@ def _read(file: Path) -> tuple[OptionSet, tuple[str, ...]]:
     try:
         _, document = read_toml(file, "file of protection options")
     except HarnessError as error:
-        raise ProtectionError(str(error)) from None
+        raise ProtectionError(str(error), "file") from None
     own = _parse(document, str(file))
     excluded = _names(document, "exclude", "option names", file)
     return replace(own, leave_out=_names(document, "leave_out", "paths", file)), excluded
@@ -242,7 +244,7 @@ def _read(file: Path) -> tuple[OptionSet, tuple[str, ...]]:
 def _names(document: Mapping[str, Any], key: str, what: str, file: Path) -> tuple[str, ...]:
     found = document.get(key, [])
     if not isinstance(found, list) or not all(isinstance(name, str) for name in found):
-        raise ProtectionError(f"{file}: {key} needs to be a list of {what}, found {found!r}")
+        raise ProtectionError(f"{file}: {key} needs to be a list of {what}, found {found!r}", key)
     return tuple(found)
 
 
@@ -251,13 +253,14 @@ def _parse(document: Mapping[str, Any], where: str) -> OptionSet:
     if unknown:
         raise ProtectionError(
             f"{where}: unknown key {', '.join(unknown)}: the keys are [[option]], [[cell]], exclude and "
-            "leave_out"
+            "leave_out",
+            unknown[0],
         )
     options: dict[str, Option] = {}
     for table in _tables(document, "option", where):
         option = _option(table, where)
         if option.name in options:
-            raise ProtectionError(f"{where}: option {option.name} is there twice: rename one")
+            raise ProtectionError(f"{where}: option {option.name} is there twice: rename one", "name")
         options[option.name] = option
     cells = [_cell(table, where) for table in _tables(document, "cell", where)]
     return OptionSet(options, {(cell.kind, cell.unit): cell for cell in cells})
@@ -266,7 +269,7 @@ def _parse(document: Mapping[str, Any], where: str) -> OptionSet:
 def _tables(document: Mapping[str, Any], key: str, where: str) -> list[dict[str, Any]]:
     tables = document.get(key, [])
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
-        raise ProtectionError(f"{where}: {key} needs to be tables: write [[{key}]] above each")
+        raise ProtectionError(f"{where}: {key} needs to be tables: write [[{key}]] above each", key)
     return tables
 
 
@@ -276,59 +279,68 @@ def _option(table: Mapping[str, Any], where: str) -> Option:
     protects = values["protects"]
     if not isinstance(protects, list) or any(kind not in KINDS for kind in protects):
         raise ProtectionError(
-            f"{spot}: protects needs to be a list of {', '.join(KINDS)}, found {protects!r}"
+            f"{spot}: protects needs to be a list of {', '.join(KINDS)}, found {protects!r}", "protects"
         )
     units = values.get("units", ["block"])
     if not isinstance(units, list) or not units or any(unit not in UNITS for unit in units):
-        raise ProtectionError(f"{spot}: units needs to be a list of {', '.join(UNITS)}, found {units!r}")
+        raise ProtectionError(
+            f"{spot}: units needs to be a list of {', '.join(UNITS)}, found {units!r}", "units"
+        )
     option = Option(**{**values, "protects": tuple(protects), "units": tuple(units)})
     if option.name != "none" and not set(_AREAS) & set(table):
         raise ProtectionError(
-            f"{spot}: has no area, and would be free: give one of {', '.join(_AREAS)} (0 if it takes none)"
+            f"{spot}: has no area, and would be free: give one of {', '.join(_AREAS)} (0 if it takes none)",
+            "area",
         )
     if not _NAME.fullmatch(option.name):
         raise ProtectionError(
             f"{spot}: name needs to be 1 to 64 letters, digits and . _ -, the first no sign, found "
-            f"{option.name!r}: rename it (a + joins the names of options in reports)"
+            f"{option.name!r}: rename it (a + joins the names of options in reports)",
+            "name",
         )
     if option.block_area and _OF_PARTS & set(option.units):
         raise ProtectionError(
             f"{spot}: block_area is of an option of blocks, and units names {', '.join(option.units)}, of "
-            "which it would be no area: give ff_area or sram_area, or another option for them"
+            "which it would be no area: give ff_area or sram_area, or another option for them",
+            "block_area",
         )
     if "macro" in protects and (option.ff_area or option.raw_factor < 1.0):
         raise ProtectionError(
             f"{spot}: protects names macro, whose flip-flops lie inside SRAM macros: no other cell can be "
-            "chosen for them; leave macro out, or give an option with raw_factor = 1 and no ff_area"
+            "chosen for them; leave macro out, or give an option with raw_factor = 1 and no ff_area",
+            "protects.macro",
         )
     for key in ("raw_factor", "coverage"):
         value, low, high = (getattr(option, key + end) for end in ("", "_low", "_high"))
         if value > 1.0:
-            raise ProtectionError(f"{spot}: {key} is a share from 0 to 1, found {value}")
+            raise ProtectionError(f"{spot}: {key} is a share from 0 to 1, found {value}", key)
         if (low is not None and low > value) or (high is not None and not value <= high <= 1.0):
             raise ProtectionError(
-                f"{spot}: expected {key}_low <= {key} <= {key}_high <= 1, found {low}, {value}, {high}"
+                f"{spot}: expected {key}_low <= {key} <= {key}_high <= 1, found {low}, {value}, {high}", key
             )
     if option.builds not in ("", *_BUILT):
         raise ProtectionError(
-            f"{spot}: builds is one of {', '.join(_BUILT)}, or not there, found {option.builds!r}"
+            f"{spot}: builds is one of {', '.join(_BUILT)}, or not there, found {option.builds!r}", "builds"
         )
     if beyond := [kind for kind in protects if kind not in _reach(option.builds)]:
         raise ProtectionError(
             f"{spot}: protects names {', '.join(beyond)}, and what it builds, {option.builds}, reaches "
-            f"{', '.join(_reach(option.builds))} alone: leave {', '.join(beyond)} to another option"
+            f"{', '.join(_reach(option.builds))} alone: leave {', '.join(beyond)} to another option",
+            "builds.protects",
         )
     if (option.name == WATCHDOG) != bool(option.limit_factor) or 0.0 < option.limit_factor < 1.0:
         raise ProtectionError(
             f"{spot}: limit_factor is at least 1 of the option {WATCHDOG}, and not there of others, found "
-            f"{option.limit_factor:g}"
+            f"{option.limit_factor:g}",
+            "limit_factor",
         )
     if option.turns_into not in _TURNS_INTO:
         raise ProtectionError(
-            f"{spot}: turns_into is one of {', '.join(_TURNS_INTO)}, found {option.turns_into!r}"
+            f"{spot}: turns_into is one of {', '.join(_TURNS_INTO)}, found {option.turns_into!r}",
+            "turns_into",
         )
     if option.name == "none" and (option.protects or option.area_added(1.0, 1.0, 1.0) > 0.0):
-        raise ProtectionError(f"{spot}: the option none protects nothing and adds no area")
+        raise ProtectionError(f"{spot}: the option none protects nothing and adds no area", "none")
     return option
 
 
@@ -343,7 +355,7 @@ def _cell(table: Mapping[str, Any], where: str) -> CellArea:
     spot = f"{where}, cell {table.get('kind', '?')}"
     cell = CellArea(**_fields(CellArea, table, spot))
     if cell.kind not in CELL_KINDS:
-        raise ProtectionError(f"{spot}: kind is one of {', '.join(CELL_KINDS)}, found {cell.kind!r}")
+        raise ProtectionError(f"{spot}: kind is one of {', '.join(CELL_KINDS)}, found {cell.kind!r}", "kind")
     return cell
 
 
@@ -355,23 +367,27 @@ def _fields(record: type[Option] | type[CellArea], table: Mapping[str, Any], spo
         near = get_close_matches(unknown[0], known, n=1)
         hint = f'did you mean "{near[0]}"? ' if near else ""
         raise ProtectionError(
-            f"{spot}: unknown key {', '.join(unknown)}: {hint}the keys are {', '.join(known)}"
+            f"{spot}: unknown key {', '.join(unknown)}: {hint}the keys are {', '.join(known)}", unknown[0]
         )
     values: dict[str, Any] = {}
     for name, f in known.items():
         if name not in table:
             if f.default is MISSING:
-                raise ProtectionError(f"{spot}: missing key {name}: add it")
+                raise ProtectionError(f"{spot}: missing key {name}: add it", name)
             continue
         value = table[name]
         if f.type in ("float", "float | None"):
             number = isinstance(value, int | float) and not isinstance(value, bool)
             if not (number and 0.0 <= value <= sys.float_info.max):
-                raise ProtectionError(f"{spot}: {name} needs to be a number >= 0, found {value!r}")
+                raise ProtectionError(f"{spot}: {name} needs to be a number >= 0, found {value!r}", name)
             value = float(value)
         elif f.type == "str" and (not isinstance(value, str) or not value.strip()):
-            raise ProtectionError(f"{spot}: {name} needs to be a text that is not empty, found {value!r}")
+            raise ProtectionError(
+                f"{spot}: {name} needs to be a text that is not empty, found {value!r}", name
+            )
         values[name] = value
     if values["status"] not in STATUSES:
-        raise ProtectionError(f"{spot}: status is one of {', '.join(STATUSES)}, found {values['status']!r}")
+        raise ProtectionError(
+            f"{spot}: status is one of {', '.join(STATUSES)}, found {values['status']!r}", "status"
+        )
     return values

@@ -52,12 +52,15 @@ def _require_other(path: Path, model: SensitivityModel, found: Sequence[Finished
         if run.provenance.hashes["campaign"] in learnt:
             raise ProtectionError(
                 f"{path}: was learnt from {run.path}, whose injections judge the choice: what judges must "
-                "not choose; leave the model out, or give a run with another seed"
+                "not choose; leave the model out, or give a run with another seed",
+                "model.runs",
             )
         target = run.summary.target.name
         if target not in model.accelerators:
             known = ", ".join(model.accelerators)
-            raise ProtectionError(f"{path}: knows nothing of {target}, only of {known}; leave it out")
+            raise ProtectionError(
+                f"{path}: knows nothing of {target}, only of {known}; leave it out", "model.accelerators"
+            )
 
 
 def _counts(model: SensitivityModel, cells: Cells, hazardous: Sequence[str]) -> FloatArray:

@@ -125,7 +125,8 @@ def read_built(
     if record is None or record.plan != plan.name:
         raise StoreError(
             f"{folder}: expected the build of plan {plan.name}, found "
-            f"{'none' if record is None else f'that of {record.plan}'}; build it into another folder"
+            f"{'none' if record is None else f'that of {record.plan}'}; build it into another folder",
+            "plan",
         )
     target = load_target(folder / TARGET)
     became = target.storage_names.became.values()
@@ -137,7 +138,8 @@ def read_built(
     if (watchdog is None) != (not timer):
         raise StoreError(
             f"{folder}: expected a watchdog {'in' if watchdog else 'neither in plan nor in'} the RTL, found "
-            f"{'none' if watchdog else 'one'}; build it again"
+            f"{'none' if watchdog else 'one'}; build it again",
+            "watchdog",
         )
     used = frozenset(target.storage_names.checked_when_used)
     instances = tuple(sorted({path if path in used else path.rsplit(".", 2)[0] for path in copies}))
@@ -152,7 +154,8 @@ def read_built(
     if missing := sorted(copies - known):
         raise StoreError(
             f"{folder}: expected {len(copies):,} copies of registers, found {len(missing):,} of them gone, "
-            f"{missing[0]} first; the RTL was changed, build it again"
+            f"{missing[0]} first; the RTL was changed, build it again",
+            "copies",
         )
     return Built(
         target,

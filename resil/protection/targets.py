@@ -63,7 +63,7 @@ def asked_of(found: Sequence[Finished], targets: Targets) -> Targets:
     made = joined(targets, {name: _limit(found, name, targets) for name in WAIVABLE})
     if made.names_none:
         *most, last = map(flag, LIMITS)
-        raise ProtectionError(f"protection needs a target: give {', '.join(most)} or {last}")
+        raise ProtectionError(f"protection needs a target: give {', '.join(most)} or {last}", "target")
     return made
 
 
@@ -119,12 +119,14 @@ def _check(found: Sequence[Finished], targets: Targets) -> None:
             raise ProtectionError(f"{text}, found {value}: correct it")
     if unknown := [name for name in targets.waive if name not in WAIVABLE]:
         raise ProtectionError(
-            f"--waive: expected {', '.join(WAIVABLE)}, found {', '.join(unknown)}: correct the name"
+            f"--waive: expected {', '.join(WAIVABLE)}, found {', '.join(unknown)}: correct the name",
+            "--waive",
         )
     if targets.due_fit is not None and "due" in found[0].summary.campaign.hazardous:
         raise ProtectionError(
             "targets contradict: these campaigns count detected failures as hazardous ([budget] hazardous "
-            f"has due), so a budget of their own cannot be kept apart; leave {flag(DUE_BUDGET)} out"
+            f"has due), so a budget of their own cannot be kept apart; leave {flag(DUE_BUDGET)} out",
+            "budget.hazardous",
         )
 
 
@@ -137,16 +139,18 @@ def _limit(found: Sequence[Finished], name: str, targets: Targets) -> float | No
         what = {"budget": "budgets are {} FIT", "spfm": "SPFM are {}", "due": "due_fit are {} FIT"}[name]
         raise ProtectionError(
             f"targets contradict: the campaigns' {what.format(each)}; give {_OPTIONS[name]}, or --waive "
-            f"{name}"
+            f"{name}",
+            "--waive",
         )
     known = [own for own in limits if own is not None]
     if name in targets.waive:
         if getattr(targets, field) is not None:
             raise ProtectionError(
-                f"--waive {name}: expected no {_OPTIONS[name]} beside it, found both; leave one out"
+                f"--waive {name}: expected no {_OPTIONS[name]} beside it, found both; leave one out",
+                "--waive",
             )
         if not known:
-            raise ProtectionError(f"--waive {name}: the campaign has no such limit; leave it out")
+            raise ProtectionError(f"--waive {name}: the campaign has no such limit; leave it out", "--waive")
     return (max if name == "spfm" else min)(known, default=None)
 
 

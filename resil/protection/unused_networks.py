@@ -34,7 +34,8 @@ def fresh_seed(run_dirs: Sequence[Path], looks: Results, digest: str, seed: int 
         if look.rtl == digest and confirmed is False:
             raise StoreError(
                 f"{folder}: this RTL was not confirmed with seed {look.seed}; one look is all that a "
-                "confirmation has: choose again, from more injections or for another target, and build that"
+                "confirmation has: choose again, from more injections or for another target, and build that",
+                "rtl.refused",
             )
     used = {load_campaign(run_dir / CAMPAIGN).seed: f"that of {run_dir}" for run_dir in run_dirs}
     first = min(used) + 1
@@ -44,10 +45,14 @@ def fresh_seed(run_dirs: Sequence[Path], looks: Results, digest: str, seed: int 
     for look, confirmed in looks:
         if look.seed == seed and look.rtl == digest:
             done = "was confirmed" if confirmed else "was looked at"
-            raise StoreError(f"{folder}: this RTL {done} with seed {seed} before; give another --verify-seed")
+            raise StoreError(
+                f"{folder}: this RTL {done} with seed {seed} before; give another --verify-seed",
+                "--verify-seed.rtl",
+            )
     if seed in used:
         raise StoreError(
-            f"--verify-seed: expected a seed that took no part, found {seed}, {used[seed]}; give another"
+            f"--verify-seed: expected a seed that took no part, found {seed}, {used[seed]}; give another",
+            "--verify-seed.used",
         )
     return seed
 
@@ -72,22 +77,30 @@ def fresh_works(run_dirs: Sequence[Path], looks: Results, asked: Sequence[str]) 
         if not isinstance(campaign.work, NetworkSettings):
             raise StoreError(
                 f"{run_dir}: its workload is its own, so no other is known; name campaign files with other "
-                "workloads for its target with --verify-network"
+                "workloads for its target with --verify-network",
+                "workload",
             )
         free = [name for name in zoo.names() if name not in own and name not in seen]
         chosen = [asked_work(campaign, name) for name in free[:_NETWORKS]]
         if not chosen:
-            raise StoreError(f"{run_dir}: no zoo network is left that took no part; give --verify-network")
+            raise StoreError(
+                f"{run_dir}: no zoo network is left that took no part; give --verify-network",
+                "--verify-network",
+            )
     definitions = [recorded_definition(each) for each in run_dirs]
     works: dict[str, Campaign] = {}
     for work in chosen:
         name = work_label(work)
         if name in own or _same_work(work, definitions):
-            raise StoreError(f"--verify-network: {name} took part in the choice; give another network")
+            raise StoreError(
+                f"--verify-network: {name} took part in the choice; give another network",
+                "--verify-network.choice",
+            )
         if name in works:
             one, other = (own for own, made in zip(asked, chosen, strict=True) if work_label(made) == name)
             raise StoreError(
-                f"--verify-network: {one} and {other} are both called {name}; give each file another name"
+                f"--verify-network: {one} and {other} are both called {name}; give each file another name",
+                "--verify-network.name",
             )
         works[name] = work
     refuse_near_copies(works, campaigns)
@@ -109,7 +122,8 @@ def asked_work(campaign: Campaign, name: str) -> Campaign:
     if plain not in zoo.names():
         raise StoreError(
             f"--verify-network: expected a zoo network ({', '.join(zoo.names())}) or a campaign file whose "
-            f"[network] or [workload] is taken, found {name!r}; correct it"
+            f"[network] or [workload] is taken, found {name!r}; correct it",
+            "--verify-network",
         )
     sampling = replace(campaign.sampling, inputs=None)
     work = NetworkSettings(f"{ZOO_PREFIX}{plain}", _zoo_inputs(campaign, plain))

@@ -345,7 +345,8 @@ def _require_one_rtl(places: Sequence[Path], digest: str) -> None:
             raise StoreError(
                 f"{file.parent}: expected injections into the RTL that was there when the confirmation "
                 "began, found others: a file was changed meanwhile; restore it, move this folder away and "
-                "confirm again"
+                "confirm again",
+                "rtl",
             )
 
 

@@ -98,7 +98,7 @@ def compare_runs(paths: Sequence[Path]) -> Comparison:
         StoreError, ConsistencyError: a folder's results may not be used.
     """
     if len(paths) < 2:
-        raise ResilError(f"expected two or more run folders, found {len(paths)}; name another")
+        raise ResilError(f"expected two or more run folders, found {len(paths)}; name another", "runs")
     found = [finished_results(path) for path in paths]
     for one, other in combinations(found, 2):
         _require_comparable(one, other)
@@ -163,26 +163,30 @@ def _require_comparable(one: Finished, other: Finished) -> None:
     if drawn[0] is not None and drawn[0] == drawn[1]:
         raise ResilError(
             f"{both}: expected different campaigns, found the same injections in both; compare runs "
-            "that differ in network, target, protection or seed"
+            "that differ in network, target, protection or seed",
+            "identity",
         )
     for key, why in _MUST_AGREE.items():
         values = [getattr(run.summary.campaign, key) for run in (one, other)]
         if values[0] != values[1]:
             raise ResilError(
                 f"{both}: expected the same {key}, found {_shown(values[0])} and {_shown(values[1])}: {why}; "
-                "run one of them again with the other's value, or judge it again with resil run --resume"
+                "run one of them again with the other's value, or judge it again with resil run --resume",
+                key,
             )
     timeouts = [run.summary.campaign.timeout for run in (one, other)]
     if timeouts[0] != timeouts[1]:
         raise ResilError(
             f'{both}: expected the same [execution] timeout, found "{timeouts[0]}" and "{timeouts[1]}": they '
-            "count other hangs; run one of them again with the other's"
+            "count other hangs; run one of them again with the other's",
+            "execution.timeout",
         )
     made = [_inferences(run.summary) for run in (one, other)]
     if made[0] != made[1]:
         raise ResilError(
             f"{both}: expected the same [campaign] inferences, found {made[0]} and {made[1]}: of two, "
-            "failures that show in the second count too; run one of them again with the other's"
+            "failures that show in the second count too; run one of them again with the other's",
+            "campaign.inferences",
         )
 
 

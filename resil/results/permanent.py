@@ -61,7 +61,8 @@ def _check(found: Finished, bench: Bench) -> None:
     if (model := found.summary.campaign.fault_model) != STUCK_AT:
         raise StoreError(
             f'{found.path}: expected a campaign with [faults] model = "{STUCK_AT}", found "'
-            f'{model}"; give the run folder of one'
+            f'{model}"; give the run folder of one',
+            "faults.model",
         )
     recorded = recorded_definition(found.path)
     here = bench.identity.definition
@@ -70,14 +71,16 @@ def _check(found: Finished, bench: Bench) -> None:
     if differing:
         raise StoreError(
             f"{found.path}: expected a campaign on the same target and network, found another "
-            f"{', '.join(differing)}; run the stuck-at campaign again on this target"
+            f"{', '.join(differing)}; run the stuck-at campaign again on this target",
+            "target",
         )
     require_ends(found, "it is asked which stuck bits are quiet, and which alarms come in time")
     sampling = found.summary.sampling
     if sampling is None or len(sampling.looks) > 1 or sampling.pilot:
         raise StoreError(
             f'{found.path}: expected the plan "proportional" or "uniform", found one that went by results; '
-            "run it again with one of these"
+            "run it again with one of these",
+            "sampling.plan",
         )
 
 
@@ -88,7 +91,8 @@ def _require_drawn(found: Finished) -> None:
     if own != INPUTS[1]:
         raise StoreError(
             f'{found.path}: expected a campaign whose inputs stand for inputs "{INPUTS[1]}", as the claim is '
-            f'about them, found "{own}"; draw its inputs, too, or ask about "{INPUTS[0]}" alone'
+            f'about them, found "{own}"; draw its inputs, too, or ask about "{INPUTS[0]}" alone',
+            "sampling.inputs",
         )
 
 

@@ -165,7 +165,7 @@ class Run:
     def _sampling(self) -> SamplingRecord:
         sampling = self.summary.sampling
         if sampling is None:
-            raise StoreError(f"{self.path}: expected a run, found results without injections")
+            raise StoreError(f"{self.path}: expected a run, found results without injections", "injections/")
         return sampling
 
     def registers(self) -> pd.DataFrame:
@@ -252,7 +252,8 @@ class Run:
             raise StoreError(
                 f"{self.path}: expected a run whose injections are spread evenly over each block (plan "
                 f'{" or ".join(EVENLY)}), found plan = "{plan}", which injects more where it '
-                f"says more about blocks: rates of {what} cannot be counted from it"
+                f"says more about blocks: rates of {what} cannot be counted from it",
+                "sampling.plan",
             )
         sites = self._injected(keys)[list({*keys, "kind"})].astype(str)
         return sites.groupby(keys, sort=False).size().rename("bits").reset_index()

@@ -41,20 +41,23 @@ def check_safety(campaign: Campaign, bench: Bench) -> None:
         raise CampaignError(
             f"{campaign.file}: [safety] claims: expected all storage of {bench.target_name} to be injected "
             f"for {', '.join(claimed)}, found {left} left out; add it to [faults] kinds, or say in [safety] "
-            "left_out why it is no part of the claims"
+            "left_out why it is no part of the claims",
+            "safety.claims",
         )
     for mechanism in settings.mechanisms:
         if bench.alarms.get(mechanism.alarm) != "detected":
             known = ", ".join(name for name, kind in bench.alarms.items() if kind == "detected") or "none"
             raise CampaignError(
                 f"{campaign.file}: [safety.mechanism] alarm: expected an alarm of {bench.target_name} "
-                f"({known}), found {mechanism.alarm}; correct it, or name the alarm in the target file"
+                f"({known}), found {mechanism.alarm}; correct it, or name the alarm in the target file",
+                "safety.mechanism.alarm",
             )
         _check_storage(campaign, bench, mechanism)
         if unknown := [block for block in mechanism.blocks if block not in bench.blocks]:
             raise CampaignError(
                 f"{campaign.file}: [safety.mechanism] blocks: expected blocks out of "
-                f"{', '.join(bench.blocks)}, found {', '.join(unknown)}; correct them"
+                f"{', '.join(bench.blocks)}, found {', '.join(unknown)}; correct them",
+                "safety.mechanism.blocks",
             )
 
 
@@ -65,11 +68,14 @@ def _check_storage(campaign: Campaign, bench: Bench, mechanism: Mechanism) -> No
         where = f"{campaign.file}: [safety.mechanism] storage: expected storage of {bench.target_name}, found"
         own = [index for index, element in enumerate(elements) if belongs(element.path, storage)]
         if not own:
-            raise CampaignError(f"{where} none below {storage}; resil sites lists what there is")
+            raise CampaignError(
+                f"{where} none below {storage}; resil sites lists what there is", "safety.mechanism"
+            )
         if not any(bench.sites.present(index) for index in own):
             raise CampaignError(
                 f"{where} that synthesis leaves nothing of {storage}: it removes or merges what the "
-                "mechanism needs; keep it apart in the RTL, or do not claim the mechanism"
+                "mechanism needs; keep it apart in the RTL, or do not claim the mechanism",
+                "safety.mechanism",
             )
 
 

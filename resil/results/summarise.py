@@ -221,7 +221,9 @@ def _estimate(
     """
     own = found.blocks.get(name)
     if own is None and (kinds := [kind for kind in campaign.faults.kinds if bits[kind]]):
-        raise ConsistencyError(f"block {name} has {' and '.join(kinds)} bits and is in no stratum")
+        raise ConsistencyError(
+            f"block {name} has {' and '.join(kinds)} bits and is in no stratum", f"blocks.{name}"
+        )
     return own
 
 

@@ -71,29 +71,34 @@ def estimate_campaign(
         raise CampaignError(
             f"{campaign.file}: [faults] kinds: expected storage of the NPU, found "
             f"{campaign.faults.kinds[0]}: sensitivity models know nothing of memory outside it; "
-            "inject: resil run"
+            "inject: resil run",
+            "faults.kinds",
         )
     if campaign.faults.permanent:
         raise CampaignError(
             f'{campaign.file}: [faults] model: expected "upset", found "{campaign.faults.model}": '
             "sensitivity models have learnt from upsets and know nothing of permanent faults; inject them: "
-            "resil run"
+            "resil run",
+            "faults.model",
         )
     if campaign.inferences > 1:
         raise CampaignError(
             f"{campaign.file}: [campaign] inferences: expected 1, found {campaign.inferences}: sensitivity "
-            "models have learnt from single inferences; inject: resil run"
+            "models have learnt from single inferences; inject: resil run",
+            "campaign.inferences",
         )
     if campaign.execution.limits_operations:
         raise CampaignError(
             f'{campaign.file}: [execution] timeout: expected "{TIMEOUTS[0]}", found '
             f'"{campaign.execution.timeout}": sensitivity models have learnt from runs in which the whole '
-            "inference alone has a time-out, so they count other hangs; remove the key, or inject: resil run"
+            "inference alone has a time-out, so they count other hangs; remove the key, or inject: resil run",
+            "execution.timeout",
         )
     if campaign.execution.ends_at_detection:
         raise CampaignError(
             f'{campaign.file}: [execution] until: expected "{UNTIL[0]}", found "{campaign.execution.until}": '
-            "sensitivity models have learnt from whole runs; remove the key, or inject: resil run"
+            "sensitivity models have learnt from whole runs; remove the key, or inject: resil run",
+            "execution.until",
         )
     run = None if run_dir is None else read_run(run_dir)
     technology = upset_rates(campaign)
@@ -154,7 +159,7 @@ def estimate_code(summary: Summary, campaign: Campaign, accept: bool = False) ->
 
 def _check_folder(out: Path) -> None:
     if (out / INJECTIONS).exists() or ((out / PROVENANCE).exists() and _made_by_a_run(out)):
-        raise StoreError(f"{out}: holds a run; choose another folder for the estimate with --out")
+        raise StoreError(f"{out}: holds a run; choose another folder for the estimate with --out", "--out")
 
 
 def _made_by_a_run(out: Path) -> bool:
@@ -166,19 +171,22 @@ def _target(campaign: Campaign, model: SensitivityModel) -> str:
     if name not in model.accelerators:
         raise CampaignError(
             f"{campaign.file}: [target]: expected one of the model's ({', '.join(model.accelerators)}), "
-            f"found {name}; learn a model from runs on this target with: resil learn RUN_DIR... -o FILE"
+            f"found {name}; learn a model from runs on this target with: resil learn RUN_DIR... -o FILE",
+            "target",
         )
     if campaign.faults.clusters != (1.0,):
         raise CampaignError(
             f"{campaign.file}: [faults] clusters: the model was learnt from single-bit upsets; leave it out, "
-            "or inject with: resil run"
+            "or inject with: resil run",
+            "faults.clusters",
         )
     known = {cell.kind for cell, _ in model.counts}
     there = {cell.kind for cell in model.accelerators[name].bits}
     if missing := [kind for kind in campaign.faults.kinds if kind in there and kind not in known]:
         raise CampaignError(
             f"{campaign.file}: [faults] kinds: the model knows {', '.join(sorted(known))}, not "
-            f"{', '.join(missing)}; learn from runs with these kinds, or leave them out"
+            f"{', '.join(missing)}; learn from runs with these kinds, or leave them out",
+            "faults.kinds",
         )
     return name
 

@@ -37,7 +37,8 @@ def require_same_golden(path: Path, provenance: Provenance, goldens: Sequence[Go
         differing = sum(a != b for a, b in zip(there, here, strict=False))
         raise StoreError(
             f"{path}: expected the runs without a fault that it was made with, found {differing or 'all'} of "
-            f"{len(here)} different; {_REMEDY}"
+            f"{len(here)} different; {_REMEDY}",
+            "golden",
         )
 
 
@@ -75,5 +76,6 @@ def _require_same(
         if kept.came_of_it[name] != found:
             raise StoreError(
                 f"{path}: injection {kept.number} ({kept.path}, cycle {kept.fault.cycle}) was kept with "
-                f"{name} {kept.came_of_it[name]!r}, found {found!r} when it was simulated again; {_REMEDY}"
+                f"{name} {kept.came_of_it[name]!r}, found {found!r} when it was simulated again; {_REMEDY}",
+                f"injections[{kept.number}]",
             )

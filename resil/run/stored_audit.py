@@ -61,7 +61,8 @@ def audit_stored(
     if independent and engine == JUDGE:
         raise ResilError(
             f"{run_dir}: expected a run of another engine, found one of the {JUDGE} engine itself; it is no "
-            "judge of its own answers"
+            "judge of its own answers",
+            "execution.engine",
         )
     judge = JUDGE if independent else engine
     progress = Progress()
@@ -110,7 +111,7 @@ def _stored(run_dir: Path, identity: Identity) -> pa.Table:
 
 def _draw(rows: pa.Table, count: int, seed: int) -> npt.NDArray[np.int64]:
     if count < 1:
-        raise ResilError(f"-n: expected at least 1 injection, found {count}; give another number")
+        raise ResilError(f"-n: expected at least 1 injection, found {count}; give another number", "-n")
     choose = np.random.default_rng(seed)
     return np.sort(choose.permutation(rows.num_rows)[:count])
 

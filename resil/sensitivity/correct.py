@@ -157,33 +157,39 @@ def _check(
     if run.network != network.sha256 or run.accelerator != accelerator:
         raise ResilError(
             f"{run.folder}: expected injections into the campaign's network on {accelerator}, found "
-            f"{run.summary.network.name} on {run.accelerator}; give a run of the same campaign"
+            f"{run.summary.network.name} on {run.accelerator}; give a run of the same campaign",
+            "network",
         )
     if run.decision != network.decision:
         raise ResilError(
             f"{run.folder}: expected the decision {network.decision}, found {run.decision}: outcomes mean "
-            "different things; run again with the campaign's [network] decision"
+            "different things; run again with the campaign's [network] decision",
+            "network.decision",
         )
     if any(known.campaign == run.provenance.hashes["campaign"] for known in model.source.runs):
         raise ResilError(
             f"{run.folder}: the model was learnt from this run, so it cannot be corrected by it; give a run "
-            "with another seed, or another model"
+            "with another seed, or another model",
+            "campaign.seed",
         )
     sampling = run.summary.sampling
     if (plan := "none" if sampling is None else sampling.plan) not in _EVEN_PLANS:
         raise ResilError(
             f"{run.folder}: expected faults chosen evenly within a block ({' or '.join(_EVEN_PLANS)}), found "
-            f"the plan {plan}; set [sampling] plan and run again"
+            f"the plan {plan}; set [sampling] plan and run again",
+            "sampling.plan",
         )
     struck = {(cell.block, cell.kind) for cell, _ in run.counts}
     if unknown := sorted("/".join(part) for part in struck - set(predictions)):
         raise ResilError(
             f"{run.folder}: expected injections into storage that the model predicts, found "
             f"{', '.join(unknown)}, which it does not know or the campaign leaves out; take the run's "
-            "[faults] kinds, or learn a model from runs on this target"
+            "[faults] kinds, or learn a model from runs on this target",
+            "faults.kinds",
         )
     if missing := sorted("/".join(part) for part in predictions if part not in struck):
         raise ResilError(
             f"{run.folder}: expected injections into every block, found none into {', '.join(missing)}; "
-            "raise [faults] minimum_per_block"
+            "raise [faults] minimum_per_block",
+            "faults.minimum_per_block",
         )

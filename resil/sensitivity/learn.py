@@ -64,7 +64,8 @@ def learn(
     if len({run.network for run in runs}) < 2:
         raise ResilError(
             "learning needs runs of at least two networks, so that one can be predicted from the others; "
-            f"found {len(runs)} runs of one: add runs of another network"
+            f"found {len(runs)} runs of one: add runs of another network",
+            "runs",
         )
     for run in runs:
         if not run.patterns:
@@ -170,7 +171,8 @@ def judged_outside(model: SensitivityModel, folders: Sequence[Path]) -> Sensitiv
         if run.network in known or not inferences:
             raise ResilError(
                 f"{run.folder}: expected a network that the model does not know and that can be had, found "
-                f"{run.summary.network.path}; give runs of other networks"
+                f"{run.summary.network.path}; give runs of other networks",
+                "network",
             )
         kinds = run.summary.campaign.kinds
         parts = predict_parts(model, run.accelerator, run.work, inferences, kinds, _SEED)
@@ -218,7 +220,8 @@ def _accelerators(runs: Sequence[ObservedRun]) -> dict[str, Accelerator]:
         if run.accelerator in found and found[run.accelerator].rtl != rtl:
             raise ResilError(
                 f"{run.folder}: its {run.accelerator} is other RTL than that of the runs before it; "
-                "registers and areas differ, so learn from runs on one state of the design"
+                "registers and areas differ, so learn from runs on one state of the design",
+                "rtl",
             )
         top = run.summary.target.top
         found[run.accelerator] = Accelerator(top, dict(run.bits), blocks, rtl)

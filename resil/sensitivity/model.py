@@ -222,7 +222,8 @@ def load_model(path: Path) -> SensitivityModel:
     except _DAMAGE as error:
         raise ResilError(
             f"{path}: expected a sensitivity model, found: {error}; make one with 'resil learn RUN_DIR... -o "
-            "FILE', or leave --model out to use the one that comes with resil"
+            "FILE', or leave --model out to use the one that comes with resil",
+            "model",
         ) from None
 
 

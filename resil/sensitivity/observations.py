@@ -147,14 +147,14 @@ def read_run(folder: Path) -> ObservedRun:
     summary, provenance = found.summary, found.provenance
     work = tuple(_work(folder, operation) for operation in summary.network.operations)
     if not work:
-        raise StoreError(f"{folder}: expected a run of a network with operations, found none")
+        raise StoreError(f"{folder}: expected a run of a network with operations, found none", "network")
     try:
         sites = read_parquet(folder / SITES)
         identity = provenance.hashes["campaign"]
         parts = sorted((folder / INJECTIONS).glob("part-*.parquet"))
         rows = pa.concat_tables([read_part(part, identity) for part in parts])
     except (OSError, pa.ArrowException, PartError, KeyError) as error:
-        raise StoreError(f"{folder}: cannot be read ({error}); {_FINISH}") from None
+        raise StoreError(f"{folder}: cannot be read ({error}); {_FINISH}", "sites") from None
     known, kept = _elements(sites)
     counts, patterns = _count(rows, cell_of_elements(known))
     return ObservedRun(folder, summary, provenance, bits_of_elements(known, kept), work, counts, patterns)
@@ -256,7 +256,8 @@ def _work(folder: Path, operation: Operation) -> OperationWork:
     if found is None:
         raise StoreError(
             f"{folder}: operation {operation.index} has no record of its work: learning takes runs of "
-            "networks on the NPU, made by this version"
+            "networks on the NPU, made by this version",
+            "operations",
         )
     return OperationWork(**found)
 

@@ -133,7 +133,8 @@ def _followed(
         raise ResilError(
             f"expected a sensitivity model of a shared buffer of {liveness.bits:,} bits, as "
             f"{inferences[0].compiled.accelerator} has it, found {bits:,}: it was learnt from another "
-            "design; learn a model from runs on this one"
+            "design; learn a model from runs on this one",
+            "model.shared_buffer",
         )
     found = predict_buffer(liveness, inferences, np.random.default_rng([seed, bits]))
     return PartPrediction(bits, found.outcomes, np.zeros(len(work)), (0, 0), found.injections)

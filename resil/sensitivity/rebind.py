@@ -55,18 +55,21 @@ def _require_same_results(name: str, shipped: Path) -> None:
     made = results_of(load_target(name))
     if missing := sorted(set(FILES) - {*before}):
         raise ResilError(
-            f"{shipped}: expected tables of {name}, found none of {', '.join(missing)}; restore them"
+            f"{shipped}: expected tables of {name}, found none of {', '.join(missing)}; restore them",
+            "tables.missing",
         )
     for (kind, key), content in made.items():
         if kind == _PROOF and key == before[kind].key:
             raise ResilError(
                 f"{shipped}: expected tables of {name} from before the change, found those of the present "
-                "RTL, which prove nothing; restore the former ones, run this, then make them anew"
+                "RTL, which prove nothing; restore the former ones, run this, then make them anew",
+                "tables",
             )
         if content != shipped_content(kind, before[kind].key, shipped):
             raise ResilError(
                 f"{name}: expected the {kind} that ships, found another: the RTL is not what the model was "
-                "learnt from; learn it anew (resil learn)"
+                "learnt from; learn it anew (resil learn)",
+                kind,
             )
 
 

@@ -77,7 +77,8 @@ def require_distinct_works(definition: Mapping[str, str]) -> None:
         if digest in seen:
             raise StoreError(
                 f"{seen[digest]} and {name}: expected different networks or inputs, found the same under two "
-                "names, which would count as two; leave one out"
+                "names, which would count as two; leave one out",
+                "network",
             )
         seen[digest] = name
 
@@ -119,12 +120,13 @@ def check_study(out: Path, definition: Mapping[str, str], *, resume: bool) -> St
     if not out.exists():
         return None
     if not out.is_dir():
-        raise StoreError(f"{out}: expected a folder, found a file; choose another --out")
+        raise StoreError(f"{out}: expected a folder, found a file; choose another --out", "--out")
     if not (out / RECORD).exists():
         if content := sorted(entry.name for entry in out.iterdir() if not _left_by_a_kill(entry.name)):
             raise StoreError(
                 f"{out}: expected a new, an empty or a study's folder, found {content[0]} but no {RECORD}; "
-                "choose another folder with --out"
+                "choose another folder with --out",
+                "--out",
             )
         return None
     record = recorded_study(out)
@@ -135,12 +137,14 @@ def check_study(out: Path, definition: Mapping[str, str], *, resume: bool) -> St
     if differences := Identity(grown).differences(recorded):
         raise StoreError(
             f"{out}: made by another study; these differ: {', '.join(differences)}; choose another folder, "
-            "or restore what has changed"
+            "or restore what has changed",
+            "identity",
         )
     if record.finished is None and not resume:
         raise StoreError(
             f"{out}: expected a new or a finished study, found an unfinished one; add --resume to finish it, "
-            "or choose another --out"
+            "or choose another --out",
+            "unfinished",
         )
     return record
 
@@ -190,4 +194,4 @@ def _file_digest(file: Path) -> str:
     try:
         return file_digest(file)
     except OSError as error:
-        raise StoreError(f"{file}: cannot be read ({error.strerror}); give a readable file") from None
+        raise StoreError(f"{file}: cannot be read ({error.strerror}); give a readable file", "file") from None

@@ -213,7 +213,8 @@ class _Study:
         if differences := here.differences(self._definition):
             raise StoreError(
                 f"changed while the study was carried out: {', '.join(differences)}; restore what has "
-                "changed, and go on with --resume"
+                "changed, and go on with --resume",
+                "changed",
             )
 
     def _keep(self, cell: StudyCell, found: Finished, permanent: Finished | None) -> None:

@@ -51,7 +51,7 @@ def load_study(path: str | Path, overrides: Sequence[Override] = ()) -> Study:
         path = Path(path).expanduser().absolute()
         text, tables = read_toml(path, "study file")
     except (HarnessError, RuntimeError) as error:
-        raise CampaignError(str(error)) from None
+        raise CampaignError(str(error), "file") from None
     return parse_study(path, tables, key_places(text), overrides)
 
 
@@ -110,7 +110,8 @@ def _works(file: Path, tables: Tables) -> tuple[StudyWork, ...]:
             return ()
         raise CampaignError(
             f"{file}: expected either tables [[network]], for targets that run compiled networks, or tables "
-            f"[[workload]], for any others, found {'both' if given else 'neither'}; keep or add one sort"
+            f"[[workload]], for any others, found {'both' if given else 'neither'}; keep or add one sort",
+            "network",
         )
     if given == ["workload"]:
         sections = tables.sections("workload", "a list of tables, one for each workload")

@@ -189,14 +189,16 @@ def clip_network(
     path = known.path if known else Path(model)
     _check_out(out, path)
     if labels is not None and not judge:
-        raise ResilError("--labels: expected --judge with the inputs that they belong to; add it")
+        raise ResilError("--labels: expected --judge with the inputs that they belong to; add it", "--labels")
     if known is None and not calibration:
-        raise ResilError("--calibration: expected a .npy file of inputs, found nothing; add it")
+        raise ResilError(
+            "--calibration: expected a .npy file of inputs, found nothing; add it", "--calibration"
+        )
     try:
         data = path.read_bytes()
     except OSError as error:
         raise ResilError(
-            f"{path}: cannot be read ({error.strerror or error}); give a .tflite file"
+            f"{path}: cannot be read ({error.strerror or error}); give a .tflite file", "file"
         ) from error
     progress = Progress()
     progress.stage(f"compiling {model} for {npu} with Vela")
@@ -261,7 +263,8 @@ def check_apart(calibration: Inputs, judging: Inputs) -> None:
     if same := sum(row in seen for row in _rows(judging)):
         raise ResilError(
             f"--judge: expected inputs that are not among those of the calibration, found {same} of "
-            f"{len(judging[0])} that are; data that chose the clamps cannot judge them: give others"
+            f"{len(judging[0])} that are; data that chose the clamps cannot judge them: give others",
+            "--judge",
         )
 
 
@@ -275,9 +278,9 @@ def _rows(inputs: Inputs) -> list[bytes]:
 
 def _check_out(out: Path, path: Path) -> None:
     if out.suffix != ".tflite" or not out.absolute().parent.is_dir() or out.is_dir():
-        raise ResilError(f"--out {out}: expected a .tflite file in a folder that exists; change it")
+        raise ResilError(f"--out {out}: expected a .tflite file in a folder that exists; change it", "--out")
     if out.exists() and path.exists() and out.samefile(path):
-        raise ResilError(f"--out {out}: expected another file than the network itself; change it")
+        raise ResilError(f"--out {out}: expected another file than the network itself; change it", "--out")
 
 
 def _judging(
@@ -292,7 +295,8 @@ def _judging(
     if truth.shape != (len(inputs[0]),) or truth.dtype.kind not in "iu":
         raise ResilError(
             f"{labels}: expected {len(inputs[0])} whole numbers, one for each judging input, found "
-            f"{truth.dtype} {truth.shape}; correct it"
+            f"{truth.dtype} {truth.shape}; correct it",
+            "labels",
         )
     return inputs, truth
 

@@ -46,7 +46,8 @@ def data_set_inputs(
     if count > size:
         raise CampaignError(
             f"{campaign.file}: [network.inputs] {'hardest' if data_set.hardest else 'draw'}: expected at "
-            f"most {size:,}, the inputs of {data_set.title}, found {count:,}; change the value"
+            f"most {size:,}, the inputs of {data_set.title}, found {count:,}; change the value",
+            f"network.inputs.{'hardest' if data_set.hardest else 'draw'}",
         )
     if data_set.hardest:
         everything = levels if known is None else (known.heldout_inputs,)
@@ -82,7 +83,7 @@ def _levels(compiled: CompiledNetwork, data_set: DataSet) -> Inputs:
     try:
         return compiled.ends.levels([image_folder(data_set)])
     except NetworkError as error:
-        raise CampaignError(f"{source}: {error}") from error
+        raise CampaignError(f"{source}: {error}", error.field) from error
 
 
 def _closest(
@@ -94,6 +95,7 @@ def _closest(
     if found is None:
         raise CampaignError(
             f"{campaign.file}: [network.inputs] hardest: expected a decision that can be close, found the "
-            f'rule "{decision.name}"; draw inputs instead'
+            f'rule "{decision.name}"; draw inputs instead',
+            "network.inputs.hardest",
         )
     return np.argsort(found, kind="stable")[:count].astype(np.int64)

@@ -88,7 +88,8 @@ def network_decision(
     if threshold is None:
         raise CampaignError(
             f"{campaign.file}: [network] threshold: expected one beside decision = "
-            f'"{RECONSTRUCTION}", found none; add the mean squared error above which an input is an anomaly'
+            f'"{RECONSTRUCTION}", found none; add the mean squared error above which an input is an anomaly',
+            "network.threshold",
         )
     limit, (given, drawn) = threshold, _input_and_drawing(campaign, settings, compiled, output)
     return NetworkDecision(
@@ -109,13 +110,17 @@ def _stated_output(
     known = ", ".join(f"{name!r} ({number})" for number, name in enumerate(names))
     where = f"{campaign.file}: [network] output: expected the output that the decision is read from, {known}"
     if wanted is None:
-        raise CampaignError(f'{where}, found none; add it, or decision = "exact", which takes all')
+        raise CampaignError(
+            f'{where}, found none; add it, or decision = "exact", which takes all', "network.output"
+        )
     if isinstance(wanted, str):
         if names.count(wanted) != 1:
-            raise CampaignError(f"{where}, found {wanted!r}; give one of these names or numbers")
+            raise CampaignError(
+                f"{where}, found {wanted!r}; give one of these names or numbers", "network.output"
+            )
         wanted = names.index(wanted)
     if wanted >= len(names):
-        raise CampaignError(f"{where}, found {wanted}; give one of these names or numbers")
+        raise CampaignError(f"{where}, found {wanted}; give one of these names or numbers", "network.output")
     return compiled.ends.sources[wanted], f" of {names[wanted]}"
 
 
@@ -130,7 +135,8 @@ def _input_and_drawing(
         raise CampaignError(
             f'{campaign.file}: [network] decision: "{RECONSTRUCTION}" compares the output with the input; '
             f"expected one input, both quantised and of one size, found shapes {shapes} in {settings.path}; "
-            "choose another decision"
+            "choose another decision",
+            "network.decision",
         )
     return given, drawn
 

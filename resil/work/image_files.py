@@ -37,14 +37,18 @@ def read_image(path: Path, word_bytes: int) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise CampaignError(f"{path}: cannot be read ({error.strerror}); give a readable file") from None
+        raise CampaignError(
+            f"{path}: cannot be read ({error.strerror}); give a readable file", "file"
+        ) from None
 
 
 def read_array(path: Path) -> npt.NDArray[Any]:
     """Return the array of numbers in a `.npy` file; CampaignError if it holds none."""
     array, found = load_npy(path, "numbers")
     if array is None or array.dtype.kind not in "biuf" or not array.size:
-        raise CampaignError(f"{path}: expected an array of numbers, found {found}; save one with numpy.save")
+        raise CampaignError(
+            f"{path}: expected an array of numbers, found {found}; save one with numpy.save", "numbers"
+        )
     return array
 
 
@@ -62,7 +66,7 @@ def load_npy(path: Path, wanted: str) -> tuple[npt.NDArray[Any] | None, str]:
             array = np.array(array)
     except (OSError, ValueError, EOFError, ArithmeticError, MemoryError, SyntaxError, TokenError) as error:
         raise CampaignError(
-            f"{path}: expected a .npy file of {wanted}, found: {error}; save one with numpy.save"
+            f"{path}: expected a .npy file of {wanted}, found: {error}; save one with numpy.save", "content"
         ) from None
     if not isinstance(array, np.ndarray):
         return None, "several arrays"
@@ -78,7 +82,9 @@ def _readmemh(path: Path, word_bytes: int) -> bytes:
     try:
         text = path.read_text(encoding="ascii")
     except (OSError, UnicodeDecodeError) as error:
-        raise CampaignError(f"{path}: cannot be read as text: {error}; give a $readmemh file") from None
+        raise CampaignError(
+            f"{path}: cannot be read as text: {error}; give a $readmemh file", "text"
+        ) from None
     words: dict[int, bytes] = {}
     address = 0
     for token in _COMMENT.sub(" ", text).split():
@@ -86,7 +92,8 @@ def _readmemh(path: Path, word_bytes: int) -> bytes:
         if not re.fullmatch(r"[0-9a-fA-F]+", digits):
             raise CampaignError(
                 f"{path}: expected hexadecimal digits, found {token[:40]!r}; unknown bits (x, z) have no "
-                "value here, write 0"
+                "value here, write 0",
+                "digits",
             )
         value = int(digits, 16)
         if token.startswith("@"):
@@ -95,11 +102,13 @@ def _readmemh(path: Path, word_bytes: int) -> bytes:
         if value >> 8 * word_bytes:
             raise CampaignError(
                 f"{path}: expected words of at most {2 * word_bytes} digits, found {token[:40]!r}; the "
-                f"memory has words of {word_bytes} bytes"
+                f"memory has words of {word_bytes} bytes",
+                "word",
             )
         if address >= _MOST_WORDS:
             raise CampaignError(
-                f"{path}: expected addresses below {_MOST_WORDS:#x}, found @{address:x}; correct it"
+                f"{path}: expected addresses below {_MOST_WORDS:#x}, found @{address:x}; correct it",
+                "address",
             )
         words[address] = value.to_bytes(word_bytes, "little")
         address += 1

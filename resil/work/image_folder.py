@@ -29,14 +29,15 @@ def image_folder(data_set: DataSet) -> Array:
     files = data_set.files
     if not files:
         raise CampaignError(
-            f"{data_set.source}: expected files {', '.join(IN_FOLDER)}, found none; correct the path"
+            f"{data_set.source}: expected files {', '.join(IN_FOLDER)}, found none; correct the path", "files"
         )
     arrays = [_read(path, data_set.pixels) for path in files]
     for path, array in zip(files, arrays, strict=True):
         if (array.shape, array.dtype) != (arrays[0].shape, arrays[0].dtype):
             raise CampaignError(
                 f"{path}: expected {arrays[0].dtype} {arrays[0].shape} as {files[0].name} has, found "
-                f"{array.dtype} {array.shape}; convert it, or move it elsewhere"
+                f"{array.dtype} {array.shape}; convert it, or move it elsewhere",
+                "shape",
             )
     return np.stack(arrays)
 
@@ -48,13 +49,14 @@ def _read(path: Path, pixels: tuple[float, float]) -> Array:
         from PIL import Image
     except ImportError:
         raise CampaignError(
-            f"{path}: images are read by Pillow, which is not installed; run: pip install 'resil[images]'"
+            f"{path}: images are read by Pillow, which is not installed; run: pip install 'resil[images]'",
+            "packages.pillow",
         ) from None
     try:
         with Image.open(path) as image:
             levels = np.asarray(image if image.mode in ("L", "RGB", "I;16") else image.convert("RGB"))
     except (OSError, ValueError, Image.DecompressionBombError) as error:
-        raise CampaignError(f"{path}: expected an image, found: {error}; convert it") from None
+        raise CampaignError(f"{path}: expected an image, found: {error}; convert it", "content") from None
     low, high = pixels
     values = low + levels.astype(np.float64) * ((high - low) / np.iinfo(levels.dtype).max)
     return values[..., None] if values.ndim == 2 else values

@@ -120,7 +120,7 @@ def infer_network(
     """
     if engine not in ENGINES:
         raise ResilError(
-            f"--engine: expected one of {', '.join(ENGINES)}, found {engine!r}; change the value"
+            f"--engine: expected one of {', '.join(ENGINES)}, found {engine!r}; change the value", "--engine"
         )
     chosen: EngineName = "functional" if engine == "functional" else "rtl"
     known = _zoo_network(model, inputs, whole_split)
@@ -189,11 +189,12 @@ def _zoo_network(model: str, inputs: Sequence[Path], whole_split: bool) -> zoo.Z
     known = zoo.load(model.removeprefix(ZOO_PREFIX)) if model.startswith(ZOO_PREFIX) else None
     if whole_split and (known is None or inputs):
         raise ResilError(
-            "--all: only zoo networks have a held-out split, which --input replaces; leave it out"
+            "--all: only zoo networks have a held-out split, which --input replaces; leave it out", "--all"
         )
     if known is None and not inputs:
         raise ResilError(
-            "--input: expected a .npy file (N, H, W, C) of real values or int8, found nothing; add it"
+            "--input: expected a .npy file (N, H, W, C) of real values or int8, found nothing; add it",
+            "--input",
         )
     return known
 

@@ -31,7 +31,8 @@ def own_work(campaign: Campaign, settings: WorkloadSettings, target: Target) -> 
     if campaign.inferences > 1 and not target.inferences:
         raise CampaignError(
             f"{campaign.file}: [campaign] inferences: expected 1 for target {target.name}, which names no "
-            "output that counts finished inferences, found 2; name one in the target file: inferences = ..."
+            "output that counts finished inferences, found 2; name one in the target file: inferences = ...",
+            "campaign.inferences",
         )
     parts = [_contents(image, target.memories[image.memory]) for image in settings.images]
     count = _inputs(campaign, settings, parts)
@@ -74,7 +75,8 @@ def _memory(campaign: Campaign, target: Target, key: str, name: str) -> TargetMe
         known = ", ".join(target.memories) or "none"
         raise CampaignError(
             f"{campaign.file}: [workload] {key}: expected a memory of target {target.name} ({known}), found "
-            f'"{name}"; correct the name, or add the memory to the target file'
+            f'"{name}"; correct the name, or add the memory to the target file',
+            f"workload.{key.replace(' ', '.')}",
         )
     return target.memories[name]
 
@@ -96,7 +98,8 @@ def _inputs(campaign: Campaign, settings: WorkloadSettings, parts: Sequence[Sequ
         found = ", ".join(f"{key} has {count}" for key, count in counts.items())
         raise CampaignError(
             f"{campaign.file}: [workload]: expected the same number of inputs everywhere, found: {found}; "
-            "give each image one file for all inputs or one for each"
+            "give each image one file for all inputs or one for each",
+            "workload",
         )
     return next(iter(counts.values()), 1)
 
@@ -113,7 +116,8 @@ def _images(
             if start < last and first < end:
                 raise CampaignError(
                     f"{campaign.file}: [workload] images: {image.files[0].name} at bytes {start} to "
-                    f"{end - 1} of {image.memory} overlaps {other} at {first} to {last - 1}; move one"
+                    f"{end - 1} of {image.memory} overlaps {other} at {first} to {last - 1}; move one",
+                    "workload.images",
                 )
         taken.setdefault(image.memory, []).append((start, end, image.files[0].name))
         memory = whole.setdefault(image.memory, bytearray())
@@ -157,7 +161,8 @@ def _expected(output: OutputSettings, count: int) -> tuple[bytes, ...]:
     if array.dtype != np.dtype(output.dtype) or array.shape not in wanted:
         raise CampaignError(
             f"{output.expected}: expected {output.dtype} {(count, *output.shape)}, the outputs of {count} "
-            f"inputs, found {array.dtype} {array.shape}; save what the model of the design gives"
+            f"inputs, found {array.dtype} {array.shape}; save what the model of the design gives",
+            "workload.output.expected",
         )
     tensors = array.reshape(count, *output.shape)
     return tuple(array_bytes(tensor) for tensor in tensors)

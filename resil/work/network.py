@@ -88,7 +88,8 @@ def _check_memories(target: Target) -> None:
         raise CampaignError(
             f"target {target.name}: expected the memories {', '.join(_MEMORIES)} that a compiled network "
             f"is laid out in, found no {', '.join(missing)}; add them to the target file, or give a table "
-            "[workload] with memory images in place of [network]"
+            "[workload] with memory images in place of [network]",
+            "memories",
         )
 
 
@@ -130,7 +131,8 @@ def network_inputs(
     if (last := max(settings.inputs)) >= held_out:
         raise CampaignError(
             f"{campaign.file}: [network] inputs: expected indices below {held_out}, the size of the "
-            f"held-out split of {known.name}, found {last}; change the value"
+            f"held-out split of {known.name}, found {last}; change the value",
+            "network.inputs",
         )
     return settings.inputs, tuple((tensor,) for tensor in known.heldout_at(settings.inputs))
 

@@ -45,9 +45,11 @@ def load_levels(compiled: CompiledNetwork, paths: Sequence[Path]) -> tuple[Array
     try:
         levels = compiled.ends.levels(arrays)
     except NetworkError as error:
-        raise CampaignError(f"{where}: {error}") from error
+        raise CampaignError(f"{where}: {error}", error.field) from error
     if not len(levels[0]):
-        raise CampaignError(f"{where}: expected at least one input, found none; save some with numpy.save")
+        raise CampaignError(
+            f"{where}: expected at least one input, found none; save some with numpy.save", "inputs"
+        )
     return levels
 
 
@@ -65,14 +67,17 @@ def check_output_file(path: Path, names: Sequence[str]) -> None:
     """Raise CampaignError unless the outputs of these names fit into a file of that ending."""
     if path.suffix != ".npz" and len(names) > 1:
         raise CampaignError(
-            f"{path}: expected a .npz file for {len(names)} outputs ({', '.join(names)}); change its name"
+            f"{path}: expected a .npz file for {len(names)} outputs ({', '.join(names)}); change its name",
+            "file",
         )
 
 
 def _one(path: Path) -> Array:
     array, found = load_npy(path, "numbers (N, ...)")
     if array is None:
-        raise CampaignError(f"{path}: expected an array of numbers (N, ...), found {found}; save one of them")
+        raise CampaignError(
+            f"{path}: expected an array of numbers (N, ...), found {found}; save one of them", "numbers"
+        )
     return array
 
 
@@ -84,7 +89,8 @@ def _by_name(path: Path, names: Sequence[str]) -> list[Array]:
             return [found[key] for key in keys]
     raise CampaignError(
         f"{path}: expected an array for each input ({', '.join(names)}), found {', '.join(found) or 'none'}; "
-        "save them by these names"
+        "save them by these names",
+        "inputs",
     )
 
 
@@ -94,10 +100,12 @@ def _archive(path: Path) -> dict[str, Array]:
             found = {name: archive[name] for name in archive.files}
     except (OSError, ValueError, EOFError, MemoryError, AttributeError, zipfile.BadZipFile) as error:
         raise CampaignError(
-            f"{path}: expected a .npz file of arrays, found: {error}; save one with numpy.savez"
+            f"{path}: expected a .npz file of arrays, found: {error}; save one with numpy.savez", "content"
         ) from None
     if not found:
-        raise CampaignError(f"{path}: expected a .npz file of arrays, found none; save one with numpy.savez")
+        raise CampaignError(
+            f"{path}: expected a .npz file of arrays, found none; save one with numpy.savez", "inputs"
+        )
     return found
 
 

@@ -15,6 +15,7 @@ from resil.campaign.overrides import command_line
 from resil.campaign.rules import Budget
 from resil.campaign.text import campaign_tables, campaign_text
 from resil.errors import CampaignError
+from testkit.errors import about
 
 GOOD = """
 [campaign]
@@ -280,17 +281,11 @@ def test_two_inferences_are_kept_in_the_resolved_campaign(tmp_path):
     assert parse_campaign(campaign.file, tomllib.loads(campaign_text(campaign))) == campaign
 
 
-@pytest.mark.parametrize(
-    ("fault", "plan", "message"),
-    [
-        ('model = "stuck_at"', "proportional", r"expected 1 but for upsets, found model = .stuck_at."),
-        ("", "predicted", r"expected 1 with that plan, found plan = .predicted."),
-    ],
-)
-def test_a_second_inference_needs_upsets_and_a_plan_without_predictions(tmp_path, fault, plan, message):
+@pytest.mark.parametrize(("fault", "plan"), [('model = "stuck_at"', "proportional"), ("", "predicted")])
+def test_a_second_inference_needs_upsets_and_a_plan_without_predictions(tmp_path, fault, plan):
     text = GOOD.replace("seed = 7", "seed = 7\ninferences = 2").replace("minimum_per_block = 10", fault)
     file = write(tmp_path, f'{text}\n[sampling]\nplan = "{plan}"\n')
-    with pytest.raises(CampaignError, match=rf"\[campaign\] inferences: {message}"):
+    with pytest.raises(CampaignError, check=about("campaign.inferences")):
         load_campaign(file)
 
 
@@ -305,26 +300,18 @@ def test_an_end_at_detection_is_kept_in_the_resolved_campaign(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "found"),
+    ("old", "new"),
     [
-        ("seed = 7", "seed = 7\ninferences = 2", "inferences = 2"),
-        (
-            "[budget]",
-            '[safety]\nclaims = ["spfm_transient"]\nasil = "D"\nftti_cycles = 900\n[budget]',
-            r"a fault-tolerant time or a claim of coverage",
-        ),
-        (
-            "[budget]",
-            '[safety]\nclaims = ["spfm_transient", "sensitivity"]\nasil = "D"\n[budget]',
-            r"a fault-tolerant time or a claim of coverage, detection_time or sensitivity in \[safety\]",
-        ),
-        ("minimum_per_block = 10", '[sampling]\nplan = "predicted"', 'plan = "predicted"'),
+        ("seed = 7", "seed = 7\ninferences = 2"),
+        ("[budget]", '[safety]\nclaims = ["spfm_transient"]\nasil = "D"\nftti_cycles = 900\n[budget]'),
+        ("[budget]", '[safety]\nclaims = ["spfm_transient", "sensitivity"]\nasil = "D"\n[budget]'),
+        ("minimum_per_block = 10", '[sampling]\nplan = "predicted"'),
     ],
 )
-def test_an_end_at_detection_needs_a_campaign_that_asks_for_no_more(old, new, found, tmp_path):
+def test_an_end_at_detection_needs_a_campaign_that_asks_for_no_more(old, new, tmp_path):
     """The fault: what alarms would have let through is unknown, and counted as harmless."""
     file = write(tmp_path, GOOD.replace(old, new) + UNTIL)
-    with pytest.raises(CampaignError, match=rf'until: expected "end", found "detection" with {found}'):
+    with pytest.raises(CampaignError, check=about("execution.until")):
         load_campaign(file)
 
 
@@ -361,18 +348,18 @@ def test_clusters_are_shares_of_the_sizes(tmp_path, text, shares):
 
 
 def test_a_file_that_is_missing_or_not_text(tmp_path):
-    with pytest.raises(CampaignError, match="no such file"):
+    with pytest.raises(CampaignError, check=about("file")):
         load_campaign(tmp_path / "none.toml")
-    with pytest.raises(CampaignError, match="cannot be read"):
+    with pytest.raises(CampaignError, check=about("file")):
         load_campaign(tmp_path)
     (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(CampaignError, match="not UTF-8"):
+    with pytest.raises(CampaignError, check=about("file")):
         load_campaign(tmp_path / "binary.toml")
 
 
 def test_a_network_file_has_no_held_out_split(tmp_path):
     (tmp_path / "n.tflite").touch()
-    with pytest.raises(CampaignError, match=r"only zoo networks have a held-out split"):
+    with pytest.raises(CampaignError, check=about("network.inputs")):
         load_campaign(write(tmp_path, GOOD.replace("zoo:digits", "n.tflite")))
 
 

@@ -19,6 +19,7 @@ from resil.rtl_harness.engine.plain.engine import PlainEngine
 from resil.rtl_harness.engine.reference.engine import CocotbEngine
 from resil.rtl_harness.npu.memory_engine import MemoryEngine
 from testkit.campaigns import TEXT
+from testkit.errors import about
 
 OPTIONS = (
     Option("depth", "integer", 4, "How deep.", 1, 9),
@@ -58,16 +59,9 @@ def test_a_campaign_takes_the_first_engine_that_can_do_what_it_asks():
     assert [engine.name for engine in able([Ability.MEMORY_OUTSIDE])] == ["model"]
 
 
-@pytest.mark.parametrize(
-    ("table", "ability"),
-    [
-        ('timeout = "operation"', Ability.OPERATION_TIMEOUT),
-        ('until = "detection"', Ability.UNTIL_DETECTION),
-        ('dask = "tcp://h:1"', Ability.FARM),
-    ],
-)
-def test_what_an_engine_does_not_declare_is_refused(table, ability, toy):
-    with pytest.raises(CampaignError, match=rf"expected an engine that can {ability}, as .* found \"toy\""):
+@pytest.mark.parametrize("table", ['timeout = "operation"', 'until = "detection"', 'dask = "tcp://h:1"'])
+def test_what_an_engine_does_not_declare_is_refused(table, toy):
+    with pytest.raises(CampaignError, check=about("execution.engine")):
         campaign(f'[execution]\nengine = "toy"\n{table}\n')
     assert campaign(f"[execution]\n{table}\n").execution.engine == engines()[0].name
 
@@ -79,7 +73,7 @@ def test_clusters_stuck_bits_and_a_second_inference_are_asked_of_the_engine_too(
         {"injections = 200": 'injections = 200\nmodel = "stuck_at"'},
         {"seed = 7": "seed = 7\ninferences = 2"},
     ):
-        with pytest.raises(CampaignError, match="expected an engine that can"):
+        with pytest.raises(CampaignError, check=about("execution.engine")):
             campaign(execution, **changes)
 
 
@@ -92,28 +86,28 @@ def test_options_are_read_as_they_are_declared_and_kept(toy):
 
 def test_options_of_other_engines_are_checked_and_do_not_count(toy):
     assert campaign("[engine.toy]\ndepth = 7\n").execution.options == engines()[0].values({})
-    with pytest.raises(CampaignError, match=r"\[engine\.toy\] depth: expected an integer from 1 to 9"):
+    with pytest.raises(CampaignError, check=about("engine.toy.depth")):
         campaign("[engine.toy]\ndepth = 70\n")
 
 
 @pytest.mark.parametrize(
-    ("table", "message"),
+    ("table", "field"),
     [
-        ("[engine.toy]\nshare = 2.0\n", "expected a number above 0 and below 1"),
-        ("[engine.toy]\nfast = 1\n", "expected true or false"),
-        ('[engine.toy]\nway = "up"\n', "expected one of left, right"),
-        ("[engine.toy]\ndeph = 1\n", 'did you mean "depth"'),
-        ("[engine.tyo]\ndepth = 1\n", 'did you mean "toy"'),
-        ("[engine]\ntoy = 1\n", "expected a table of options"),
+        ("[engine.toy]\nshare = 2.0\n", "engine.toy.share"),
+        ("[engine.toy]\nfast = 1\n", "engine.toy.fast"),
+        ('[engine.toy]\nway = "up"\n', "engine.toy.way"),
+        ("[engine.toy]\ndeph = 1\n", "engine.toy.deph"),
+        ("[engine.tyo]\ndepth = 1\n", "engine.tyo"),
+        ("[engine]\ntoy = 1\n", "engine.toy"),
     ],
 )
-def test_what_is_wrong_with_options_is_said(table, message, toy):
-    with pytest.raises(CampaignError, match=message):
+def test_what_is_wrong_with_options_is_said(table, field, toy):
+    with pytest.raises(CampaignError, check=about(field)):
         campaign(table)
 
 
 def test_two_engines_of_one_name_are_refused(toy):
-    with pytest.raises(ResilError, match="found another 'toy'"):
+    with pytest.raises(ResilError, check=about("name")):
         register(TOY)
-    with pytest.raises(ResilError, match="expected the name of an engine"):
+    with pytest.raises(ResilError, check=about("execution.engine")):
         engine_named("abacus")

@@ -14,6 +14,7 @@ from resil.errors import CampaignError
 from resil.study.study_file import load_study
 from testkit import fake
 from testkit.campaigns import TEXT, write_campaign
+from testkit.errors import about
 
 
 @pytest.mark.parametrize(
@@ -36,14 +37,17 @@ def test_a_value_has_the_type_that_toml_gives_it(text, path, value):
 
 @pytest.mark.parametrize("text", ["", "=", "faults=3", "faults.injections", "faults.injections=", ".x=1"])
 def test_what_is_no_key_and_value_is_refused(text):
-    with pytest.raises(CampaignError, match=r"expected TABLE\.KEY=VALUE"):
+    with pytest.raises(CampaignError, check=about("--set")):
         parse_override(text)
 
 
-@pytest.mark.parametrize("text", ["a.b.c=1", "list.2.x=1", "list.x=1", "a.0=1"])
-def test_a_key_in_something_else_than_a_table_is_refused(text):
+@pytest.mark.parametrize(
+    ("text", "field"),
+    [("a.b.c=1", "a.b.c"), ("list.2.x=1", "list[2].x"), ("list.x=1", "list.x"), ("a.0=1", "a[0]")],
+)
+def test_a_key_in_something_else_than_a_table_is_refused(text, field):
     tables = {"a": {"b": 3}, "list": [{"x": 0}, {"x": 1}]}
-    with pytest.raises(CampaignError, match=r"found none in the file"):
+    with pytest.raises(CampaignError, check=about(field)):
         overridden(tables, command_line([text]))
 
 
@@ -55,15 +59,15 @@ def test_a_file_is_not_changed_and_a_table_is_made():
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "field"),
     [
-        ("faults.injections=0", r"--set faults.injections=0: \[faults\] injections: expected an integer"),
-        ("faults.injectoins=9", r"--set faults.injectoins=9: .*did you mean \"injections\""),
-        ("fualts.injections=9", r"--set fualts.injections=9: fualts: .*did you mean \[faults\]"),
+        ("faults.injections=0", "faults.injections"),
+        ("faults.injectoins=9", "faults.injectoins"),
+        ("fualts.injections=9", "fualts"),
     ],
 )
-def test_what_is_set_is_checked_as_the_file_is(text, message, tmp_path):
-    with pytest.raises(CampaignError, match=message):
+def test_what_is_set_is_checked_as_the_file_is(text, field, tmp_path):
+    with pytest.raises(CampaignError, check=about(field)):
         load_campaign(write_campaign(tmp_path), command_line([text]))
 
 

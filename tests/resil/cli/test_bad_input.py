@@ -15,6 +15,7 @@ from resil.sensitivity.model import load_model
 from resil.work.image_files import read_array, read_image
 from testkit import fake
 from testkit.campaigns import write_campaign
+from testkit.errors import about
 
 
 def claiming(shape):
@@ -27,7 +28,7 @@ def claiming(shape):
 @pytest.mark.parametrize("shape", [(2**46,), (2**62, 2**62), (2**63,), (65,)])
 def test_an_array_that_claims_more_than_its_file_holds(shape, tmp_path):
     (tmp_path / "x.npy").write_bytes(claiming(shape))
-    with pytest.raises(CampaignError, match=r"x\.npy: expected a \.npy file of numbers, found: "):
+    with pytest.raises(CampaignError, check=about("content")):
         read_array(tmp_path / "x.npy")
 
 
@@ -36,7 +37,7 @@ def test_an_array_whose_header_ends_too_early(tmp_path):
     header = b"{'descr': '|i1', 'fortran_order': False, 'shape': (2L, ".ljust(117) + b"\n"
     data = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(64)
     (tmp_path / "x.npy").write_bytes(data)
-    with pytest.raises(CampaignError, match=r"x\.npy: expected a \.npy file of numbers, found: "):
+    with pytest.raises(CampaignError, check=about("content")):
         read_array(tmp_path / "x.npy")
 
 
@@ -50,7 +51,7 @@ def test_an_array_is_read_in_full(tmp_path):
 
 def test_a_memory_image_with_an_address_that_nothing_has(tmp_path):
     (tmp_path / "x.hex").write_text("@ffffffff 0\n")
-    with pytest.raises(CampaignError, match=r"expected addresses below 0x10000000, found @ffffffff"):
+    with pytest.raises(CampaignError, check=about("address")):
         read_image(tmp_path / "x.hex", 8)
 
 
@@ -91,8 +92,8 @@ def test_a_model_file_whose_stream_is_damaged(tmp_path):
     data = bytearray(gzip.compress(bytes(range(256)) * 50))
     data[12:40] = b"\xff" * 28
     (tmp_path / "m.json.gz").write_bytes(data)
-    with pytest.raises(ResilError, match="expected a sensitivity model, found: "):
+    with pytest.raises(ResilError, check=about("model")):
         load_model(tmp_path / "m.json.gz")
     (tmp_path / "m.json.gz").write_bytes(gzip.compress(b"[" * 100_000))
-    with pytest.raises(ResilError, match="expected a sensitivity model, found: "):
+    with pytest.raises(ResilError, check=about("model")):
         load_model(tmp_path / "m.json.gz")

@@ -28,6 +28,7 @@ from resil.sensitivity.guided_population import campaign_population, guided_popu
 from resil.stats.rates import OUTCOMES
 from testkit import fake
 from testkit.campaigns import TEXT, campaign, write_campaign
+from testkit.errors import about
 from testkit.forked import Forked, has_part_files
 
 ADAPTIVE = TEXT.replace("injections = 200", "injections = 4000").replace("fit = 0.01", "fit = 0.0003")
@@ -211,16 +212,16 @@ def test_predicted_risks_divide_all_faults(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("lines", "message"),
+    ("lines", "field"),
     [
-        ("injections = 200\nminimum_per_block = 10", "minimum_per_block"),
-        ("injections = 200\nclusters = { 1 = 0.5, 2 = 0.5 }", "clusters"),
-        ("injections = 50", "injections"),
+        ("injections = 200\nminimum_per_block = 10", "faults.minimum_per_block"),
+        ("injections = 200\nclusters = { 1 = 0.5, 2 = 0.5 }", "faults.clusters"),
+        ("injections = 50", "faults.injections"),
     ],
 )
-def test_what_predictions_cannot_choose_is_refused(lines, message):
+def test_what_predictions_cannot_choose_is_refused(lines, field):
     text = PREDICTED.replace("injections = 200", lines)
-    with pytest.raises(CampaignError, match=rf"\[faults\] {message}: .*the plan"):
+    with pytest.raises(CampaignError, check=about(field)):
         campaign(text)
 
 
@@ -238,17 +239,17 @@ def test_a_row_of_another_draw_is_set_aside(tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize(
-    ("lines", "message"),
+    ("lines", "field"),
     [
-        ('plan = "random"', r"\[sampling\] plan: expected one of proportional"),
-        ('plan = "uniform"\nmargin = 0.1', r"\[sampling\] margin: .*only these plans stop early"),
-        ('plan = "adaptive"\nmargin = 1.5', r"\[sampling\] margin: expected a number above 0 and below 1"),
-        ('plan = "adaptive"\nuntil_decided = 1', r"until_decided: expected true or false, found 1"),
-        ('plan = "adaptive"\nmargins = 0.1', r'margins: .*did you mean "margin"'),
+        ('plan = "random"', "sampling.plan"),
+        ('plan = "uniform"\nmargin = 0.1', "sampling.margin"),
+        ('plan = "adaptive"\nmargin = 1.5', "sampling.margin"),
+        ('plan = "adaptive"\nuntil_decided = 1', "sampling.until_decided"),
+        ('plan = "adaptive"\nmargins = 0.1', "sampling.margins"),
     ],
 )
-def test_wrong_settings(lines, message):
-    with pytest.raises(CampaignError, match=message):
+def test_wrong_settings(lines, field):
+    with pytest.raises(CampaignError, check=about(field)):
         campaign(TEXT + "[sampling]\n" + lines)
 
 
@@ -349,5 +350,5 @@ def test_blocks_may_have_minima_of_their_own():
     names = [population.strata[i].block for i in plan.stratum]
     assert {name: names.count(name) for name in names} == {"a": 50, "b": 150}
     wrong = replace(asked, faults=replace(asked.faults, minimum_in={"c": 1}))
-    with pytest.raises(CampaignError, match=r"minimum_in: expected blocks .* a, b, found c"):
+    with pytest.raises(CampaignError, check=about("faults.minimum_in")):
         Sampling(wrong, population, RATES)

@@ -11,6 +11,7 @@ from resil.errors import StoreError
 from resil.files import write_text
 from resil.folder.kept_plans import PLANS, keep_in_build, kept_plan, note_build, state_of
 from resil.record.protection_state import confirmation_line
+from testkit.errors import about
 from tests.resil.protection.plans import build, confirmation, judged, keep_looked_at, plan_of
 
 
@@ -92,7 +93,7 @@ def test_a_confirmation_that_was_edited_is_not_believed(run, tmp_path):
     keep_looked_at(tmp_path / "first", confirmation(plan_of(), confirmed=False))
     file = tmp_path / "first" / "confirmation.json"
     write_text(file, file.read_text().replace('"confirmed": false', '"confirmed": true'))
-    with pytest.raises(StoreError, match="expected true without reasons against it"):
+    with pytest.raises(StoreError, check=about("confirmed")):
         state(run)
     keep_in_build(tmp_path / "first", confirmation(plan_of()))
     assert state(run).confirmed is False
@@ -105,5 +106,5 @@ def test_a_confirmation_that_was_edited_is_not_believed(run, tmp_path):
 
 def test_a_damaged_confirmation_is_refused(run, tmp_path):
     write_text(tmp_path / "first" / "confirmation.json", '{"confirmed": true}')
-    with pytest.raises(StoreError, match=r"confirmation\.json: damaged: .*missing"):
+    with pytest.raises(StoreError, check=about("reasons")):
         state(run)

@@ -19,6 +19,7 @@ from resil.folder.parts import SCHEMA, PartError, _content, read_part, write_par
 from resil.folder.store import open_run, recorded_provenance
 from resil.record.provenance import RUN, Provenance
 from resil.rtl_harness.faults import NEVER
+from testkit.errors import about
 
 IDENTITY = Identity({"seed": "7", "target": "t" * 40})
 OTHER = Identity({"seed": "8", "target": "t" * 40})
@@ -151,7 +152,7 @@ def test_what_only_the_repeating_part_held_is_missing(folder):
 def test_an_injection_with_two_outcomes_is_a_fault(folder):
     folder.append(rows(3, 1, 2))
     folder.append(rows(2, outcome="hang"))
-    with pytest.raises(ConsistencyError, match="injection 2 is stored twice with different outcomes"):
+    with pytest.raises(ConsistencyError, check=about("injections[2]")):
         folder.load(no_check)
 
 
@@ -184,7 +185,7 @@ def test_a_part_is_complete_or_absent(folder, monkeypatch):
     monkeypatch.setattr(
         os, "replace", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device"))
     )
-    with pytest.raises(StoreError, match=r"part-000000.parquet: cannot be written \(No space left"):
+    with pytest.raises(StoreError, check=about("file")):
         folder.append(rows(1))
     assert list((folder.path / "injections").iterdir()) == []
 
@@ -192,15 +193,13 @@ def test_a_part_is_complete_or_absent(folder, monkeypatch):
 def test_a_folder_of_another_campaign_is_refused_with_what_differs(tmp_path):
     with open_run(tmp_path, IDENTITY, PROVENANCE):
         pass
-    with pytest.raises(
-        StoreError, match=r"made by another campaign; these differ: seed \(7 there, 8 here\); "
-    ):
+    with pytest.raises(StoreError, check=about("identity")):
         open_run(tmp_path, OTHER, PROVENANCE).__enter__()
 
 
 def test_a_folder_of_something_else_is_refused(tmp_path):
     (tmp_path / "thesis.tex").touch()
-    with pytest.raises(StoreError, match=r"found thesis\.tex but no provenance\.json"):
+    with pytest.raises(StoreError, check=about("--out")):
         open_run(tmp_path, IDENTITY, PROVENANCE).__enter__()
 
 
@@ -214,9 +213,9 @@ def test_a_folder_that_a_kill_left_half_made_is_taken(tmp_path):
 
 def test_a_file_is_no_folder(tmp_path):
     (tmp_path / "file").touch()
-    with pytest.raises(StoreError, match="expected a folder, found a file"):
+    with pytest.raises(StoreError, check=about("--out")):
         open_run(tmp_path / "file", IDENTITY, PROVENANCE).__enter__()
-    with pytest.raises(StoreError, match="cannot be made a folder of results"):
+    with pytest.raises(StoreError, check=about("--out")):
         open_run(tmp_path / "file" / "below", IDENTITY, PROVENANCE).__enter__()
 
 
@@ -236,25 +235,31 @@ def test_a_fact_of_a_run_that_is_missing_or_another_is_named(tmp_path, key, valu
         if facts.get(key) == "no" and key in ("started", "finished"):
             continue
         (tmp_path / "provenance.json").write_text(json.dumps(facts))
-        with pytest.raises(
-            StoreError, match=rf"provenance.json: damaged: {key}: (this field is missing|expected .*, found)"
-        ):
+        with pytest.raises(StoreError, check=about(key)):
             open_run(tmp_path, IDENTITY, PROVENANCE).__enter__()
 
 
 def test_a_name_that_no_folder_can_have_is_refused(tmp_path):
-    with pytest.raises(StoreError, match=r"cannot be read .File name too long.; give a run folder"):
+    with pytest.raises(StoreError, check=about("folder")):
         recorded_provenance(tmp_path / ("x" * 5000))
 
 
 @pytest.mark.parametrize(
-    "change", [3, {"parts": "x"}, {"kinds": []}, {"kinds": {"guessed": {"tried": 1}}}, {"workers": {}}, {}]
+    ("change", "field"),
+    [
+        (3, "audit"),
+        ({"parts": "x"}, "audit.parts"),
+        ({"kinds": []}, "audit.kinds"),
+        ({"kinds": {"guessed": {"tried": 1}}}, "audit.kinds.guessed.answers"),
+        ({"workers": {}}, "audit.workers.answers"),
+        ({}, "audit.answers"),
+    ],
 )
-def test_an_audit_that_says_nothing_is_refused(tmp_path, change):
+def test_an_audit_that_says_nothing_is_refused(tmp_path, change, field):
     whole = {"parts": 1, "answers": 2, "tried": 1, "kinds": {}, "workers": None}
     audit = {"parts": 1} if change == {} else whole | change if isinstance(change, dict) else change
     (tmp_path / "provenance.json").write_text(json.dumps(RECORDED | {"audit": audit}))
-    with pytest.raises(StoreError, match=r"provenance\.json: damaged: audit"):
+    with pytest.raises(StoreError, check=about(field)):
         open_run(tmp_path, IDENTITY, PROVENANCE).__enter__()
 
 

@@ -17,6 +17,7 @@ from resil.networks import zoo
 from resil.work.image_folder import image_folder
 from resil.work.network import compile_campaign_network, network_inputs
 from testkit.campaigns import TEXT
+from testkit.errors import about
 
 
 def loaded(folder, inputs, more=""):
@@ -50,7 +51,7 @@ def test_drawn_inputs_stand_for_others_and_listed_ones_do_not(tmp_path):
     assert loaded(tmp_path, '{ from = "held-out", draw = 8 }').over_inputs
     assert not loaded(tmp_path, "[0, 3]").over_inputs
     assert not loaded(tmp_path, '{ from = "held-out", hardest = 8 }').over_inputs
-    with pytest.raises(CampaignError, match="only if they are drawn"):
+    with pytest.raises(CampaignError, check=about("sampling.inputs")):
         loaded(tmp_path, '{ from = "held-out", hardest = 8 }', '[sampling]\ninputs = "like these"\n')
 
 
@@ -70,24 +71,24 @@ def test_written_text_reads_back(tmp_path, inputs):
 
 
 @pytest.mark.parametrize(
-    ("inputs", "message"),
+    ("inputs", "field"),
     [
-        ('{ from = "held-out" }', "draw: expected an integer from 1"),
-        ('{ from = "held-out", draw = 0 }', "draw: expected an integer from 1"),
-        ('{ from = "held-out", draw = 4, hardest = 4 }', "either draw or hardest"),
-        ('{ from = "held-out", draw = 4, most = 9 }', 'most: expected the key with draw = "planned"'),
-        ('{ from = "none.npy", draw = 4 }', "is no file"),
-        ('{ from = "held-out", draw = 4, pixels = [1, 0] }', "the lower first"),
+        ('{ from = "held-out" }', "network.inputs.draw"),
+        ('{ from = "held-out", draw = 0 }', "network.inputs.draw"),
+        ('{ from = "held-out", draw = 4, hardest = 4 }', "network.inputs.draw"),
+        ('{ from = "held-out", draw = 4, most = 9 }', "network.inputs.most"),
+        ('{ from = "none.npy", draw = 4 }', "network.inputs.from"),
+        ('{ from = "held-out", draw = 4, pixels = [1, 0] }', "network.inputs.pixels"),
     ],
 )
-def test_what_is_wrong_is_said(tmp_path, inputs, message):
-    with pytest.raises(CampaignError, match=message):
+def test_what_is_wrong_is_said(tmp_path, inputs, field):
+    with pytest.raises(CampaignError, check=about(field)):
         loaded(tmp_path, inputs)
 
 
 def test_more_than_there_are(tmp_path, compiled):
     campaign = loaded(tmp_path, '{ from = "held-out", draw = 99999 }')
-    with pytest.raises(CampaignError, match="expected at most"):
+    with pytest.raises(CampaignError, check=about("network.inputs.draw")):
         drawn(campaign, compiled)
 
 
@@ -126,12 +127,12 @@ def test_a_folder_of_images_is_what_its_levels_say(tmp_path, compiled):
 def test_images_that_differ_in_shape_are_refused(tmp_path):
     for name, side in (("a", 8), ("b", 9)):
         Image.fromarray(np.zeros((side, side), np.uint8)).save(tmp_path / f"{name}.png")
-    with pytest.raises(CampaignError, match=r"b\.png: expected float64 \(8, 8, 1\)"):
+    with pytest.raises(CampaignError, check=about("shape")):
         image_folder(DataSet(tmp_path, 2))
     (tmp_path / "b.png").write_bytes(b"no image")
-    with pytest.raises(CampaignError, match="expected an image"):
+    with pytest.raises(CampaignError, check=about("content")):
         image_folder(DataSet(tmp_path, 2))
-    with pytest.raises(CampaignError, match="found none"):
+    with pytest.raises(CampaignError, check=about("files")):
         image_folder(DataSet(_empty(tmp_path), 2))
 
 

@@ -17,6 +17,7 @@ from resil.errors import CampaignError
 from resil.rtl_harness.design.target import Target, TargetMemory
 from resil.work.image_files import read_image
 from resil.work.memory_images import own_work
+from testkit.errors import about
 
 TEXT = """
 [campaign]
@@ -120,65 +121,65 @@ def test_the_resolved_copy_is_the_same_campaign(folder):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "message"),
+    ("old", "new", "field"),
     [
-        ("[workload]", '[network]\npath = "zoo:digits"\ninputs = [0]\n[workload]', "found both"),
-        ('decision = "top1"', 'decision = "best"', "decision: expected one of exact, top1"),
-        ('file = "weights.bin"', 'file = "absent.bin"', r"images\[0\]\] file: .*absent.bin is no file"),
-        ('file = "weights.bin"', 'file = "target.toml"', "ends in .bin, .hex, .npy"),
-        ('file = "weights.bin"', 'fil = "weights.bin"', "one of the keys file .*found none of them"),
-        ('inputs = "x.npy"', 'inputs = "a.hex"', "inputs: expected a .npy file"),
-        ('inputs = "x.npy"', 'inputs = "x.npy"\nfile = "a.hex"', "found file and inputs"),
-        ("shape = [2, 2]", "shape = [2, 0]", "shape: expected a list of sizes of at least 1"),
-        ('dtype = "int16"', 'dtype = "int4"', "dtype: expected one of int8"),
-        ('dtype = "int16"', 'dtype = "int16"\nsize = 4', "size: expected one of the keys"),
-        ("{ Words = 8 }", "{ Words = 8.0 }", "parameters: expected a table of integers"),
-        ('["first", "second"]', '["first", "first"]', "'first' twice"),
+        ("[workload]", '[network]\npath = "zoo:digits"\ninputs = [0]\n[workload]', "network"),
+        ('decision = "top1"', 'decision = "best"', "workload.decision"),
+        ('file = "weights.bin"', 'file = "absent.bin"', "workload.images[0].file"),
+        ('file = "weights.bin"', 'file = "target.toml"', "workload.images[0].file"),
+        ('file = "weights.bin"', 'fil = "weights.bin"', "workload.images[0].file"),
+        ('inputs = "x.npy"', 'inputs = "a.hex"', "workload.images[1].inputs"),
+        ('inputs = "x.npy"', 'inputs = "x.npy"\nfile = "a.hex"', "workload.images[1].file"),
+        ("shape = [2, 2]", "shape = [2, 0]", "workload.output.shape"),
+        ('dtype = "int16"', 'dtype = "int4"', "workload.output.dtype"),
+        ('dtype = "int16"', 'dtype = "int16"\nsize = 4', "workload.output.size"),
+        ("{ Words = 8 }", "{ Words = 8.0 }", "workload.parameters"),
+        ('["first", "second"]', '["first", "first"]', "workload.operations"),
         ('name = "two"', "", None),
     ],
 )
-def test_mistakes_in_the_table_are_named(folder, old, new, message):
-    if message is None:
+def test_mistakes_in_the_table_are_named(folder, old, new, field):
+    if field is None:
         assert campaign(folder, (old, new)).work.name == "own"
         return
-    with pytest.raises(CampaignError, match=message):
+    with pytest.raises(CampaignError, check=about(field)):
         campaign(folder, (old, new))
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "message"),
+    ("old", "new", "field"),
     [
-        ('memory = "out"', 'memory = "oot"', 'output memory: expected a memory of target t .* found "oot"'),
-        ("offset = 6", "offset = 3", "x.npy at bytes 3 to 6 of in overlaps weights.bin at 0 to 4"),
+        ('memory = "out"', 'memory = "oot"', "workload.output.memory"),
+        ("offset = 6", "offset = 3", "workload.images"),
         (
             'files = ["a.hex", "b.hex"]',
             'files = ["a.hex"]',
-            r"images\[1\] inputs has 2, images\[2\] files has 1",
+            "workload",
         ),
-        ("shape = [2, 2]", "shape = [4]", r"y.npy: expected int16 \(2, 4\), the outputs of 2 inputs"),
+        ("shape = [2, 2]", "shape = [4]", "workload.output.expected"),
     ],
 )
-def test_what_does_not_fit_together_is_named(folder, old, new, message):
-    with pytest.raises(CampaignError, match=message):
+def test_what_does_not_fit_together_is_named(folder, old, new, field):
+    with pytest.raises(CampaignError, check=about(field)):
         work(folder, (old, new))
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
-    [("00x0", "unknown bits"), ("123456789", "at most 8 digits"), ("@100000000 1", "addresses below 0x")],
+    ("text", "field"),
+    [("00x0", "digits"), ("123456789", "word"), ("@100000000 1", "address")],
 )
-def test_wrong_hexadecimal_text(tmp_path, text, message):
+def test_wrong_hexadecimal_text(tmp_path, text, field):
     file = tmp_path / "w.hex"
     file.write_text(text)
-    with pytest.raises(CampaignError, match=message):
+    with pytest.raises(CampaignError, check=about(field)):
         read_image(file, 4)
 
 
 def test_arrays_must_be_numbers(tmp_path):
     np.save(tmp_path / "s.npy", np.array(["a"]))
-    with pytest.raises(CampaignError, match="expected an array of numbers, found <U1"):
+    with pytest.raises(CampaignError, check=about("numbers")):
         read_image(tmp_path / "s.npy", 4)
-    with pytest.raises(CampaignError, match="cannot be read"):
+    with pytest.raises(CampaignError, check=about("file")):
         read_image(tmp_path / "absent.bin", 4)
 
 

@@ -21,6 +21,7 @@ from resil.rtl_harness.engine.workload import classify
 from resil.rtl_harness.faults import Fault, Outcome, RunEnd
 from resil.sensitivity.campaign_inference import infer_campaign
 from resil.work.network import network_work
+from testkit.errors import about
 from tests.networks.dressed import with_computed_shapes, with_float_ends
 from tests.networks.test_adapt import random_values, two_inputs, two_outputs
 
@@ -85,22 +86,20 @@ def test_several_inputs_come_from_one_file(campaign):
     again = parse_campaign(whole.file, tomllib.loads(campaign_text(whole)))
     assert again.network == whole.network
     one, _ = campaign(two_inputs(), "output = 1")
-    with pytest.raises(CampaignError, match=r"x\.npy: expected values for 2 inputs"):
+    with pytest.raises(CampaignError, check=about("inputs")):
         work(one)
 
 
 @pytest.mark.parametrize("more", ["", "output = 2", 'output = "conv9"'])
 def test_the_output_of_a_decision_has_to_be_stated(campaign, more):
     whole, _ = campaign(two_outputs(DIGITS), more)
-    with pytest.raises(
-        CampaignError, match=r"output: expected the output .* 'conv2' \(0\), 'logits' \(1\), found"
-    ):
+    with pytest.raises(CampaignError, check=about("network.output")):
         work(whole)
 
 
 @pytest.mark.parametrize("more", ["output = -1", "output = true", "output = 1.5"])
 def test_an_output_is_a_name_or_a_number(campaign, more):
-    with pytest.raises(CampaignError, match="output: expected the name or the number of an output"):
+    with pytest.raises(CampaignError, check=about("network.output")):
         campaign(two_outputs(DIGITS), more)
 
 
