@@ -147,7 +147,9 @@ def compile_bytes(
     """Compile the bytes of a .tflite file; `path` names it. The rest as `compile_network`."""
     if accelerator not in vela.ACCELERATORS:
         raise NetworkError(
-            f"unknown accelerator {accelerator!r}; known are {', '.join(vela.ACCELERATORS)}", "accelerator"
+            f"unknown accelerator {accelerator!r}; known are {', '.join(vela.ACCELERATORS)}"
+            f"{vela.not_built(accelerator)}",
+            "accelerator",
         )
     adapted = adapt_bytes(data, str(path))
     clamped = clamped_tensors(adapted.graph)

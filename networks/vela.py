@@ -18,6 +18,19 @@ from resil.networks.errors import NetworkError
 from resil.networks.files import write_atomically
 
 ACCELERATORS = ("ethos-u55-32", "ethos-u55-64", "ethos-u55-128", "ethos-u55-256")
+_U65 = (
+    "its streams set PARALLEL_MODE, memory has addresses of 40 bits, its copies need no multiple of 16 bytes"
+)
+NOT_BUILT = {
+    "ethos-u65-256": f"{_U65}; else it is ethos-u55-256, which is built",
+    "ethos-u65-512": (
+        f"{_U65}; it is two cores of 256 MACs, and each computes every second channel of a block: a second "
+        "weight decoder, MAC array, output unit and shared buffer, weights and scales of that core from "
+        "WEIGHT1_BASE and SCALE1_BASE, one OFM that both write. The registers are public (in Vela), the "
+        "second core is not there"
+    ),
+}
+"""Accelerators that Vela compiles for and the NPU is not, and what each would take."""
 SYSTEM_CONFIG = "Ethos_U55_High_End_Embedded"
 MEMORY_MODE = "Shared_Sram"
 FLAGS = (
@@ -44,6 +57,12 @@ ARTEFACTS = {
 _UNSUPPORTED = re.compile(
     r"^Warning \(supported operators\) operator: (\S+), ofm: '(.*)'\nReason: (.*)$", re.MULTILINE
 )
+
+
+def not_built(accelerator: str) -> str:
+    """Return what an accelerator that Vela knows would take, to be added to a message; "" if it is none."""
+    reason = NOT_BUILT.get(accelerator)
+    return "" if reason is None else f"; {accelerator} is not built: {reason}"
 
 
 def vela_version() -> str:

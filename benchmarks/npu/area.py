@@ -4,20 +4,23 @@
 The storage bits are counted a second time by Yosys' own statistics of the netlist, which knows nothing of the
 elaboration's site list; a difference ends the run with exit code 1.
 
-    python -m benchmarks.npu.area [--npu ethos-u55-32 ...] [--liberty cells.lib] [--json]
+    python -m benchmarks.npu.area [--npu ethos-u55-32 ..] [--set NAME=VALUE ..] [--liberty cells.lib] [--json]
 """
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import re
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from benchmarks.npu.parameters import parameter
 from resil.rtl_harness.design.area import area_per_block
 from resil.rtl_harness.design.elaboration import Elaboration, elaborate
 from resil.rtl_harness.design.elaboration.yosys import read_commands, run_yosys
@@ -43,9 +46,10 @@ def yosys_statistics(target: Target, elaboration: Elaboration) -> tuple[int, int
     return flip_flops, int(design["num_memory_bits"])
 
 
-def measure(name: str, liberty: Path | None) -> dict[str, Any]:
-    """Return the figures of one size."""
+def measure(name: str, parameters: Mapping[str, int], liberty: Path | None) -> dict[str, Any]:
+    """Return the figures of one size, whose RTL has these parameters beside those of its target."""
     target = load_target(name)
+    target = dataclasses.replace(target, parameters={**target.parameters, **parameters})
     found = elaborate(target)
     area = area_per_block(target, found, liberty)
     bits: Counter[tuple[str, str]] = Counter()
@@ -102,13 +106,16 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--npu", nargs="+", default=SIZES, choices=SIZES)
+    parser.add_argument(
+        "--set", nargs="+", type=parameter, default=(), metavar="NAME=VALUE", help="of the RTL"
+    )
     parser.add_argument("--liberty", type=Path)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     rows = []
     for name in options.npu:
         print(f"area: {name}", file=sys.stderr)
-        rows.append(measure(name, options.liberty))
+        rows.append(measure(name, dict(options.set), options.liberty))
     if options.json:
         json.dump(rows, sys.stdout, indent=1)
         print()

@@ -32,6 +32,9 @@ from resil.rtl_harness.design.synthesis import (
 from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.errors import HarnessError
 
+GATED_FLIP_FLOPS = 4
+"""Fewest with one clock and one enable whose clock synthesis gates; with fewer each has a multiplexer."""
+
 _HERE = Path(__file__).parent
 _OWN = [
     *(_HERE / name for name in ("area.py", "area_library.py", "hardware.py", "sites.py")),
@@ -84,10 +87,11 @@ def area_per_block(target: Target, elaboration: Elaboration, liberty: Path | Non
     """Synthesise the design under test, keeping the boundaries of blocks, and add up the area of each.
 
     Every block is flattened, optimised, mapped to gates by Yosys and ABC, for area rather than for a clock
-    period. Arrays that the elaboration counts as SRAM stay arrays and get an area a bit; flip-flops inside
-    SRAM macros belong to that area and have none of their own. A block whose path is a generate block gets a
-    boundary as a module has one: around what drives names declared in it, or reads those alone. Cached by
-    the content of the design under test: what surrounds it may change without another synthesis.
+    period, with clock gates as synthesis infers them from enables. Arrays that the elaboration counts as
+    SRAM stay arrays and get an area a bit; flip-flops inside SRAM macros belong to that area and have none
+    of their own. A block whose path is a generate block gets a boundary as a module has one: around what
+    drives names declared in it, or reads those alone. Cached by the content of the design under test: what
+    surrounds it may change without another synthesis.
 
     Args:
         target: The design.
@@ -172,7 +176,7 @@ def _gates(target: Target, elaboration: Elaboration, scopes: Mapping[str, _Scope
 
 def _map(target: Target, gates: Path, folder: Path, clock_gate: str, macros: Mapping[str, list[str]]) -> None:
     cells = {"gates": str(gates / GATES), "macros": macros}
-    config = cells | {"liberty": "cells.lib", "clock_gate": clock_gate}
+    config = cells | {"liberty": "cells.lib", "clock_gate": clock_gate, "gated_flip_flops": GATED_FLIP_FLOPS}
     run_side(target, "map", config, folder, "stat.json")
 
 
@@ -199,7 +203,13 @@ def _report(
     if library is not None:
         unit, gate = "um2", smallest_nand2(library)
         notes = [f"areas from the given Liberty file; a NAND2 has {gate} um2"]
-    notes.append("constant registers are removed and equal ones merged, clock enables are multiplexers")
+    notes.append("constant registers are removed and equal ones merged")
+    notes.append(
+        f"clock gating: the enable of {GATED_FLIP_FLOPS} or more flip-flops is a clock-gating cell, of fewer "
+        "multiplexers"
+        if smallest_clock_gate(table.liberty() if library is None else library)
+        else "no clock gating, as the library has no cell for it: clock enables are multiplexers"
+    )
     notes.append(f"SRAM: {bit.area} GE a bit, {bit.status}: {bit.source}")
     if any(element.kind == "macro" for element in elaboration.sites.elements):
         notes.append(

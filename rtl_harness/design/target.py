@@ -11,6 +11,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, TypeVar, cast
 
+from resil.networks.vela import not_built
 from resil.rtl_harness.design.storage_names import StorageNames, read_storage_names
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.toml_file import read_toml
@@ -178,7 +179,7 @@ def load_target(name_or_path: str | Path) -> Target:
         if str(name_or_path) not in shipped:
             raise HarnessError(
                 f"expected the name of a shipped target ({', '.join(shipped)}) or the path of a .toml file, "
-                f"found {str(name_or_path)!r}; correct the name or give a path"
+                f"found {str(name_or_path)!r}; correct the name or give a path{not_built(str(name_or_path))}"
             )
         path = shipped[str(name_or_path)]
     _, table = read_toml(path, "target file")

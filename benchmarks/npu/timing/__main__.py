@@ -6,23 +6,26 @@ of which is one level, and to the cells of the library that `benchmarks.npu.area
 logical effort (`delays.toml`, with sources). Wires have no delay. A path belongs to the blocks in which its
 end points lie. The mapping is quick, not that of a timing-driven tool: levels compare with one another.
 
-    python -m benchmarks.npu.timing [--macs 32 ...] [--levels-only] [--json]
+    python -m benchmarks.npu.timing [--macs 32 ...] [--set BufferCode=2 ...] [--levels-only] [--json]
 """
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import sys
 import tempfile
 import time
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from benchmarks.npu.parameters import parameter
 from benchmarks.npu.timing.netlist import Netlist, map_design, read_netlist
 from benchmarks.npu.timing.paths import Path as TimedPath
 from benchmarks.npu.timing.paths import Timing
@@ -67,15 +70,17 @@ def clocks(fo4: float) -> dict[str, float]:
     }
 
 
-def measure(macs: int, levels_only: bool) -> dict[str, Any]:
-    """Return the figures of one size."""
+def measure(macs: int, parameters: Mapping[str, int], levels_only: bool) -> dict[str, Any]:
+    """Return the figures of one size, whose RTL has these parameters beside those of its target."""
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="resil-timing-") as name:
-        gates, cells = map_design(load_target(f"ethos-u55-{macs}"), Path(name), not levels_only)
+        target = load_target(f"ethos-u55-{macs}")
+        target = dataclasses.replace(target, parameters={**target.parameters, **parameters})
+        gates, cells = map_design(target, Path(name), not levels_only)
         found = {"levels": levels(read_netlist(gates))}
         if not levels_only:
             found["fo4"] = delays(read_netlist(cells))
-    result: dict[str, Any] = {"macs": macs}
+    result: dict[str, Any] = {"macs": macs, "parameters": dict(parameters)}
     for unit, paths in found.items():
         # Ports are timed by what surrounds the NPU; all that counts here lies between two registers.
         inside = {pair: path for pair, path in paths.items() if "port" not in pair}
@@ -141,13 +146,16 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--macs", nargs="+", type=int, default=(32,), choices=MACS)
+    parser.add_argument(
+        "--set", nargs="+", type=parameter, default=(), metavar="NAME=VALUE", help="of the RTL"
+    )
     parser.add_argument("--levels-only", action="store_true", help="without the delays: half the time")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     results = []
     for macs in options.macs:
         print(f"timing: {macs} MACs", file=sys.stderr)
-        results.append(measure(macs, options.levels_only))
+        results.append(measure(macs, dict(options.set), options.levels_only))
         if not options.json:
             print_size(results[-1])
     if options.json:

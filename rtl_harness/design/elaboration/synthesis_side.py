@@ -11,9 +11,10 @@ the log goes to standard output.
   path in it; from that `design` to `parted.il`.
 - simplify: from that `design` to gates, `gates.il.gz`. Beside it names alone: `before.json`, what is stored
   and under which names, and `after.json`, which flip-flop drives each name in the end.
-- map: from these `gates` to the cells of the Liberty file, whose cell `clock_gate`, if it has one, stands for
-  a latch and an AND that gate a clock; `macros` names the flip-flops of each module that lie inside macros
-  and are not mapped. `stat.json` holds the areas.
+- map: from these `gates` to the cells of the Liberty file. Its cell `clock_gate`, if it has one, stands for a
+  latch and an AND that gate a clock, and for the enable of `gated_flip_flops` or more that share it and their
+  clock; `macros` names the flip-flops of each module that lie inside macros and are not mapped. `stat.json`
+  holds the areas.
 """
 
 import json
@@ -32,6 +33,8 @@ _SIMPLIFY = [
 ]
 _WIDEST = 4096
 _ABC_SCRIPT = "+strash;dc2;strash;&get,-n;&nf;&put"
+# Enable, clock and gated clock, whatever the library calls them: only the cell's area counts.
+_GATE_PINS = ("E", "CK", "GCK")
 # No cell of the library: a flip-flop inside an SRAM macro takes area there.
 _IN_MACRO = "flip_flop_in_macro"
 _STORAGE = "*/t:*dff* */t:*dlatch* */t:*DFF* */t:*DLATCH* */t:$sr */t:$_SR_* */t:$ff */t:$_FF_ */t:$mem_v2"
@@ -106,6 +109,8 @@ def _map(config: dict[str, Any], design: Any) -> None:  # noqa: ANN401
             design.module(_id(name)).cell(_id(cell)).type = _id(_IN_MACRO)
     if config["clock_gate"]:
         _take_clock_gates(design, config["clock_gate"])
+        pins, fewest = ":".join(_GATE_PINS), config["gated_flip_flops"]
+        _run(design, f"clockgate -pos {config['clock_gate']} {pins} -min_net_size {fewest}")
     _run(
         design, f"dfflibmap -liberty {liberty}", f"abc -liberty {liberty} -script {_ABC_SCRIPT}", "opt_clean"
     )
@@ -132,7 +137,7 @@ def _take_clock_gates(design: Any, cell: str) -> None:  # noqa: ANN401
 
 def _join(module: Any, latch: str, gate: str, cell: str) -> None:  # noqa: ANN401
     kept, gone = module.cell(_id(latch)), module.cell(_id(gate))
-    kept.setPort(_id("GCK"), gone.getPort(_id("Y")))
+    kept.setPort(_id(_GATE_PINS[-1]), gone.getPort(_id("Y")))
     kept.type = _id(cell)
     module.remove(gone)
 

@@ -59,4 +59,63 @@ package axi_pkg;
     logic [1:0] resp;
   } axi_b_t;
 
+  // Parity of the channels, each bit odd together with what it belongs to, as AMBA's Odd_Parity_Byte_All has it:
+  // data and addresses by bytes, what else is constant in an address together. Of the handshakes VALID alone has one.
+  typedef struct packed {
+    logic       valid;  // in each cycle; the others count while it is there
+    logic       id;
+    logic [3:0] addr;
+    logic       len;
+    logic       ctl;    // size, burst, cache, prot
+  } axi_ax_check_t;
+
+  typedef struct packed {
+    logic       valid;
+    logic       id;
+    logic [7:0] data;
+    logic       resp;
+    logic       last;
+  } axi_r_check_t;
+
+  typedef struct packed {
+    logic       valid;
+    logic [7:0] data;
+    logic       strb;
+    logic       last;
+  } axi_w_check_t;
+
+  typedef struct packed {
+    logic valid;
+    logic id;
+    logic resp;
+  } axi_b_check_t;
+
+  function automatic logic [7:0] odd_bytes(logic [63:0] bits);
+    logic [7:0] check;
+    for (int unsigned i = 0; i < 8; i++) check[i] = ~^bits[8*i+:8];
+    return check;
+  endfunction
+
+  function automatic axi_ax_check_t ar_check(logic valid, axi_ar_t ar);
+    return '{valid: !valid, id: ~^ar.id, addr: 4'(odd_bytes(64'(ar.addr))), len: ~^ar.len,
+             ctl: ~^{ar.size, ar.burst, ar.cache, ar.prot}};
+  endfunction
+
+  function automatic axi_ax_check_t aw_check(logic valid, axi_aw_t aw);
+    return '{valid: !valid, id: ~^aw.id, addr: 4'(odd_bytes(64'(aw.addr))), len: ~^aw.len,
+             ctl: ~^{aw.size, aw.burst, aw.cache, aw.prot}};
+  endfunction
+
+  function automatic axi_r_check_t r_check(logic valid, axi_r_t r);
+    return '{valid: !valid, id: ~^r.id, data: odd_bytes(r.data), resp: ~^r.resp, last: !r.last};
+  endfunction
+
+  function automatic axi_w_check_t w_check(logic valid, axi_w_t w);
+    return '{valid: !valid, data: odd_bytes(w.data), strb: ~^w.strb, last: !w.last};
+  endfunction
+
+  function automatic axi_b_check_t b_check(logic valid, axi_b_t b);
+    return '{valid: !valid, id: ~^b.id, resp: ~^b.resp};
+  endfunction
+
 endpackage

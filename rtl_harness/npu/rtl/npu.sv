@@ -6,10 +6,13 @@ module npu
 #(
   parameter int unsigned Macs        = 32,   // a cycle: 32, 64, 128 or 256
   parameter bit          RegionCheck = 1'b1, // an access beyond its region's size is an error
-  parameter bit          ClockGates  = 1'b0  // blocks have gated clocks, else enables
+  parameter bit          ClockGates  = 1'b0, // blocks have gated clocks, else enables
+  parameter int unsigned BufferCode  = 0,    // of the shared buffer's words: 0 none, 1 parity, 2 SECDED
+  parameter bit          BusParity   = 1'b0  // the AXI ports have check bits
 ) (
   input  logic        clk_i,
   input  logic        rst_ni,
+  input  logic        scan_mode_i,   // constant while the NPU works; 1: rst_ni alone resets, all clocks run
   input  logic        psel_i,
   input  logic        penable_i,
   input  logic        pwrite_i,
@@ -20,30 +23,44 @@ module npu
   output logic        irq_o,
   output logic        quiescent_o,
   output logic        op_done_o,     // pulses when an operation ends
+  output logic        buffer_corrected_o,
+  output logic        buffer_error_o,
+  output logic        bus_parity_error_o,
   output logic        m0_ar_valid_o,
   input  logic        m0_ar_ready_i,
   output axi_ar_t     m0_ar_o,
+  output axi_ax_check_t m0_ar_check_o,  // zeros without BusParity
   input  logic        m0_r_valid_i,
   output logic        m0_r_ready_o,
   input  axi_r_t      m0_r_i,
+  input  axi_r_check_t m0_r_check_i,    // not looked at without BusParity
   output logic        m0_aw_valid_o,
   input  logic        m0_aw_ready_i,
   output axi_aw_t     m0_aw_o,
+  output axi_ax_check_t m0_aw_check_o,
   output logic        m0_w_valid_o,
   input  logic        m0_w_ready_i,
   output axi_w_t      m0_w_o,
+  output axi_w_check_t m0_w_check_o,
   input  logic        m0_b_valid_i,
   output logic        m0_b_ready_o,
   input  axi_b_t      m0_b_i,
+  input  axi_b_check_t m0_b_check_i,
   output logic        m1_ar_valid_o,
   input  logic        m1_ar_ready_i,
   output axi_ar_t     m1_ar_o,
+  output axi_ax_check_t m1_ar_check_o,
   input  logic        m1_r_valid_i,
   output logic        m1_r_ready_o,
-  input  axi_r_t      m1_r_i
+  input  axi_r_t      m1_r_i,
+  input  axi_r_check_t m1_r_check_i
 );
   if (Macs != 32 && Macs != 64 && Macs != 128 && Macs != 256) begin : gen_no_such_size
     $error("Macs is %0d: expected 32, 64, 128 or 256; no other size is built", Macs);
+  end
+
+  if (BufferCode >= sb_code_pkg::Codes) begin : gen_no_such_code
+    $error("BufferCode is %0d: expected 0 (none), 1 (parity) or 2 (SECDED); no other code is built", BufferCode);
   end
 
   // The compiler's unit of work: pixels across and down, OFM channels; eight IFM channels
@@ -76,6 +93,7 @@ module npu
   ) u_cpm (
     .clk_i       (clk_i),
     .rst_ni      (rst_ni),
+    .scan_mode_i (scan_mode_i),
     .soft_reset_i(soft_reset),
     .rst_no      (rst_n),
     .wake_i      ({running, {3{op_busy}}, running}),  // copies write the shared buffer
@@ -187,7 +205,8 @@ module npu
   dma #(
     .UblkW      (UblkW),
     .UblkH      (UblkH),
-    .WeightBeats(WeightBeats)
+    .WeightBeats(WeightBeats),
+    .BusParity  (BusParity)
   ) u_dma (
     .clk_i          (clk[DmaDomain]),
     .rst_ni         (rst_n),
@@ -205,6 +224,7 @@ module npu
     .copy_busy_o    (copy_busy),
     .op_i           (op),
     .bus_error_o    (op_error.bus),
+    .parity_error_o (bus_parity_error_o),
     .address_error_o(op_error.address),
     .streams_idle_o (streams_idle),
     .piece_valid_i  (piece_valid),
@@ -244,24 +264,31 @@ module npu
     .m0_ar_valid_o  (m0_ar_valid_o),
     .m0_ar_ready_i  (m0_ar_ready_i),
     .m0_ar_o        (m0_ar_o),
+    .m0_ar_check_o  (m0_ar_check_o),
     .m0_r_valid_i   (m0_r_valid_i),
     .m0_r_ready_o   (m0_r_ready_o),
     .m0_r_i         (m0_r_i),
+    .m0_r_check_i   (m0_r_check_i),
     .m0_aw_valid_o  (m0_aw_valid_o),
     .m0_aw_ready_i  (m0_aw_ready_i),
     .m0_aw_o        (m0_aw_o),
+    .m0_aw_check_o  (m0_aw_check_o),
     .m0_w_valid_o   (m0_w_valid_o),
     .m0_w_ready_i   (m0_w_ready_i),
     .m0_w_o         (m0_w_o),
+    .m0_w_check_o   (m0_w_check_o),
     .m0_b_valid_i   (m0_b_valid_i),
     .m0_b_ready_o   (m0_b_ready_o),
     .m0_b_i         (m0_b_i),
+    .m0_b_check_i   (m0_b_check_i),
     .m1_ar_valid_o  (m1_ar_valid_o),
     .m1_ar_ready_i  (m1_ar_ready_i),
     .m1_ar_o        (m1_ar_o),
+    .m1_ar_check_o  (m1_ar_check_o),
     .m1_r_valid_i   (m1_r_valid_i),
     .m1_r_ready_o   (m1_r_ready_o),
-    .m1_r_i         (m1_r_i)
+    .m1_r_i         (m1_r_i),
+    .m1_r_check_i   (m1_r_check_i)
   );
 
   logic vec_valid, vec_ready;
@@ -372,7 +399,8 @@ module npu
     .Banks   (Banks),
     .Usable  (Usable),
     .Lanes   (Lanes),
-    .AccBanks(AccBanks)
+    .AccBanks(AccBanks),
+    .Code    (BufferCode)
   ) u_sb (
     .clk_i          (clk[SbDomain]),
     .rst_ni         (rst_n),
@@ -402,6 +430,8 @@ module npu
     .stage_wr_data_i(stage_wr_data),
     .stage_rd_i     (stage_rd),
     .stage_rd_addr_i(stage_rd_addr),
-    .stage_rd_data_o(stage_rd_data)
+    .stage_rd_data_o(stage_rd_data),
+    .corrected_o    (buffer_corrected_o),
+    .error_o        (buffer_error_o)
   );
 endmodule

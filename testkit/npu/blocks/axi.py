@@ -43,6 +43,29 @@ class Memory:
         self.data[start : start + len(data)] = data
 
 
+def odd(value: int, width: int, group: int = 0) -> int:
+    """Return the bits that make the number of ones odd: of a value, or of each group of its bits."""
+    group = group or width
+    parts = [value >> at & (1 << group) - 1 for at in range(0, width, group)]
+    return sum((1 - part.bit_count() % 2) << i for i, part in enumerate(parts))
+
+
+def check_bits(channel: str, valid: int, values: Values) -> Values:
+    """Return the check bits of a channel, without those that do not count because it is not valid."""
+    check: Values = {"valid": 1 - valid}
+    if not valid:
+        return check
+    if channel == "w":
+        return check | {
+            "data": odd(values["data"], 64, 8), "strb": odd(values["strb"], 8), "last": 1 - values["last"]
+        }  # fmt: skip
+    ones = sum(values[key].bit_count() for key in ATTRIBUTES)
+    return check | {
+        "id": odd(values["id"], 3), "addr": odd(values["addr"], 32, 8), "len": odd(values["len"], 8),
+        "ctl": 1 - ones % 2,
+    }  # fmt: skip
+
+
 def overlaps(ranges: Iterable[tuple[int, int]], first: int, last: int) -> bool:
     return any(first < end and last >= start for start, end in ranges)
 
@@ -98,6 +121,9 @@ class Slave:
         """Take what the cycle transferred, and check it."""
         n = self.name
         self._check_held(inputs, out)
+        for channel in ("ar", "aw", "w") if n == "m0" else ("ar",):
+            wanted = check_bits(channel, out[f"{n}_{channel}_valid"], out[f"{n}_{channel}"])
+            assert wanted.items() <= out[f"{n}_{channel}_check"].items(), f"{n}_{channel}_check"
         if out[f"{n}_ar_valid"] and inputs[f"{n}_ar_ready"]:
             self._take_read(out[f"{n}_ar"])
         if self._r is not None and out[f"{n}_r_ready"]:

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from typing import Any
 
 import cocotb
 
 from testkit.npu.blocks.axi import Memory, Slave
-from testkit.npu.blocks.block import LANES, Block, pack
+from testkit.npu.blocks.block import LANES, Block, Values, pack
 from testkit.npu.blocks.dma_clients import (
     Client,
     CopyClient,
@@ -40,9 +41,11 @@ class Scenario:
         stall: Share of cycles in which a bus channel is held back.
         errors: Share of beats whose reads, and of writes, that are answered with an error.
         stray: Feature maps may reach beyond their regions.
+        flips: Share of cycles in which a check bit of an answer is wrong.
     """
 
-    def __init__(self, seed: int, stall: float, errors: float, stray: bool) -> None:
+    def __init__(self, seed: int, stall: float, errors: float, stray: bool, flips: float = 0.0) -> None:
+        self.flips, self.flipped = flips, 0
         self.rng = rng = random.Random(seed)
         self.memories = [Memory(base, bytearray(rng.randbytes(8 * SLOT))) for base in BASES]
         self.regions = [self._region(number) for number in range(8)]
@@ -115,11 +118,17 @@ class Scenario:
         await block.reset()
         seen = {"bus": False, "address": False}
         quiet = 0
+        told, due = False, [False] * 3  # a cycle in the port's registers, another in that of the alarm
         for _ in range(60_000):
             inputs = block.values
             for part in (*self.slaves, *self.clients):
                 part.drive(inputs)
+            counts = self._flip(inputs)
             out = await block.cycle()
+            due = [*due[1:], counts(out)]
+            # A beat that its client does not take is looked at again.
+            assert due[0] <= out["parity_error"] <= (due[0] or told), f"cycle {block.cycles}"
+            told = bool(out["parity_error"])
             if out["word_wr"]:
                 self.words[out["word_wr_bank"], out["word_wr_addr"]] = out["word_wr_data"]
             for part in (*self.slaves, *self.clients):
@@ -132,6 +141,30 @@ class Scenario:
                 return seen
         waiting = [type(c).__name__ for c in self.clients if not c.done]
         raise AssertionError(f"no end; still at work: {waiting or 'streams'}")
+
+    def _flip(self, inputs: Values) -> Callable[[Values], bool]:
+        """Perhaps invert a check bit; return whether it will be found, by the outputs of the cycle."""
+        for port in ("m0_r", "m1_r", "m0_b"):
+            inputs[f"{port}_flip"] = 0
+        if self.rng.random() >= self.flips:
+            return lambda _: False
+        port = self.rng.choice(["m0_r", "m1_r", "m0_b"])
+        width = structs()[f"axi_{port[-1]}_check_t"].width
+        bit = self.rng.randrange(width)
+        inputs[f"{port}_flip"] = 1 << bit
+        # The first bit is that of VALID, which counts in each cycle, the others while it is there.
+        counts = inputs[f"{port}_valid"] or bit == width - 1
+        # Of a read that failed, the data are zeros whatever came.
+        counts = counts and not (
+            port != "m0_b" and 2 <= bit <= 9 and inputs[f"{port}_valid"] and inputs[port]["resp"] != 0
+        )
+
+        def found(out: Values) -> bool:
+            hit = bool(counts and out[f"{port}_ready"])
+            self.flipped += hit
+            return hit
+
+        return found
 
     def check_memory(self) -> None:
         """What was written is the blocks and copies, and not a byte beside them."""
@@ -170,6 +203,15 @@ async def feature_maps_that_leave_their_regions(dut: Any) -> None:
     runs = [await _run(dut, seed, stall=0.3, stray=True) for seed in range(20, 28)]
     assert sum(run.pieces.zero_segments for run in runs) > 20
     assert any(run.ofm.leaves for run in runs)
+
+
+@cocotb.test()
+async def wrong_check_bits_are_reported_and_do_nothing_else(dut: Any) -> None:
+    for seed in range(40, 43):
+        scenario = Scenario(seed, stall=0.3, errors=0.02, stray=False, flips=0.1)
+        await scenario.play(dut)
+        scenario.check_memory()
+        assert scenario.flipped > 20
 
 
 @cocotb.test()

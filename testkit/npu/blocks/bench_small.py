@@ -41,6 +41,19 @@ async def cpm_releases_reset_in_step_with_the_clock(dut: Any) -> None:
 
 
 @cocotb.test()
+async def cpm_in_a_scan_test_is_reset_by_its_input_alone(dut: Any) -> None:
+    block = Block(dut, "cpm")
+    await block.reset()
+    block.values["scan_mode"] = 1
+    assert (await block.settle())["rst_n"] == 1, "the first cycle after reset"
+    for _ in range(4):
+        assert (await block.cycle(soft_reset=1))["rst_n"] == 1
+    assert [(await block.cycle())["rst_n"] for _ in range(12)] == [1] * 12
+    block.values["rst_n"] = 0
+    assert (await block.settle())["rst_n"] == 0
+
+
+@cocotb.test()
 async def cpm_enables_follow_their_wakes(dut: Any) -> None:
     block, rng = Block(dut, "cpm"), random.Random(1)
     await block.reset()
@@ -138,6 +151,7 @@ async def shared_buffer_ports(dut: Any) -> None:
             "out_rd": rng.getrandbits(3), "out_rd_bank": reads[LANES:], "out_rd_row": row[2:5],
         }  # fmt: skip
         out = await block.cycle(**inputs)
+        assert (out["corrected"], out["error"]) == (0, 0), f"step {step}: an alarm without a fault"
         for name, value in expected.items():
             port, _, index = name.partition(" ")
             found = out[port][int(index)] if index else out[port]

@@ -57,7 +57,11 @@ module blocks
 
   input  logic sb_clk,
   input  logic [$bits(sb_in_t)-1:0] sb_i,
-  output logic [$bits(sb_out_t)-1:0] sb_o
+  output logic [$bits(sb_out_t)-1:0] sb_o,
+
+  input  logic code_clk,
+  input  logic [$bits(code_in_t)-1:0] code_i,
+  output logic [$bits(code_out_t)-1:0] code_o
 );
   // As in npu.sv
   localparam int unsigned UblkD  = Macs == 32 ? 4 : 8;
@@ -76,8 +80,9 @@ module blocks
   assign dma_in = dma_i;
   assign dma_o  = dma_out;
   dma #(
-    .UblkW(UblkW),
-    .UblkH(UblkH)
+    .UblkW    (UblkW),
+    .UblkH    (UblkH),
+    .BusParity(1'b1)
   ) u_dma (
     .clk_i          (dma_clk),
     .rst_ni         (dma_in.rst_n),
@@ -95,6 +100,7 @@ module blocks
     .copy_busy_o    (dma_out.copy_busy),
     .op_i           (dma_op),
     .bus_error_o    (dma_out.bus_error),
+    .parity_error_o (dma_out.parity_error),
     .address_error_o(dma_out.address_error),
     .streams_idle_o (dma_out.streams_idle),
     .piece_valid_i  (dma_in.piece_valid),
@@ -134,24 +140,31 @@ module blocks
     .m0_ar_valid_o  (dma_out.m0_ar_valid),
     .m0_ar_ready_i  (dma_in.m0_ar_ready),
     .m0_ar_o        (dma_out.m0_ar),
+    .m0_ar_check_o  (dma_out.m0_ar_check),
     .m0_r_valid_i   (dma_in.m0_r_valid),
     .m0_r_ready_o   (dma_out.m0_r_ready),
     .m0_r_i         (dma_in.m0_r),
+    .m0_r_check_i   (axi_pkg::r_check(dma_in.m0_r_valid, dma_in.m0_r) ^ dma_in.m0_r_flip),
     .m0_aw_valid_o  (dma_out.m0_aw_valid),
     .m0_aw_ready_i  (dma_in.m0_aw_ready),
     .m0_aw_o        (dma_out.m0_aw),
+    .m0_aw_check_o  (dma_out.m0_aw_check),
     .m0_w_valid_o   (dma_out.m0_w_valid),
     .m0_w_ready_i   (dma_in.m0_w_ready),
     .m0_w_o         (dma_out.m0_w),
+    .m0_w_check_o   (dma_out.m0_w_check),
     .m0_b_valid_i   (dma_in.m0_b_valid),
     .m0_b_ready_o   (dma_out.m0_b_ready),
     .m0_b_i         (dma_in.m0_b),
+    .m0_b_check_i   (axi_pkg::b_check(dma_in.m0_b_valid, dma_in.m0_b) ^ dma_in.m0_b_flip),
     .m1_ar_valid_o  (dma_out.m1_ar_valid),
     .m1_ar_ready_i  (dma_in.m1_ar_ready),
     .m1_ar_o        (dma_out.m1_ar),
+    .m1_ar_check_o  (dma_out.m1_ar_check),
     .m1_r_valid_i   (dma_in.m1_r_valid),
     .m1_r_ready_o   (dma_out.m1_r_ready),
-    .m1_r_i         (dma_in.m1_r)
+    .m1_r_i         (dma_in.m1_r),
+    .m1_r_check_i   (axi_pkg::r_check(dma_in.m1_r_valid, dma_in.m1_r) ^ dma_in.m1_r_flip)
   );
 
   // MAC unit, output unit and shared buffer
@@ -276,7 +289,9 @@ module blocks
     .stage_wr_data_i(data_out.stage_wr_data),
     .stage_rd_i     (data_in.stage_rd),
     .stage_rd_addr_i(data_in.stage_rd_addr),
-    .stage_rd_data_o(data_out.stage_rd_data)
+    .stage_rd_data_o(data_out.stage_rd_data),
+    .corrected_o    (),
+    .error_o        ()
   );
 
   // Arithmetic of one element
@@ -473,6 +488,7 @@ module blocks
   cpm u_cpm (
     .clk_i       (cpm_clk),
     .rst_ni      (cpm_in.rst_n),
+    .scan_mode_i (cpm_in.scan_mode),
     .soft_reset_i(cpm_in.soft_reset),
     .rst_no      (cpm_out.rst_n),
     .wake_i      (cpm_in.wake),
@@ -555,7 +571,8 @@ module blocks
     .Banks   (Banks),
     .Usable  (Usable),
     .Lanes   (Lanes),
-    .AccBanks(AccBanks)
+    .AccBanks(AccBanks),
+    .Code    (sb_code_pkg::Secded)
   ) u_sb (
     .clk_i          (sb_clk),
     .rst_ni         (sb_in.rst_n),
@@ -585,6 +602,51 @@ module blocks
     .stage_wr_data_i(sb_in.stage_wr_data),
     .stage_rd_i     (sb_in.stage_rd),
     .stage_rd_addr_i(sb_in.stage_rd_addr),
-    .stage_rd_data_o(sb_out.stage_rd_data)
+    .stage_rd_data_o(sb_out.stage_rd_data),
+    .corrected_o    (sb_out.corrected),
+    .error_o        (sb_out.error)
   );
+
+  // Codes of the shared buffer: two words, encoded, disturbed and decoded
+  code_in_t code_in;
+  code_out_t code_out;
+  logic unused_code_clk;
+  assign code_in         = code_i;
+  assign code_o          = code_out;
+  assign unused_code_clk = code_clk;
+  logic [1:0][38:0] secded;
+  logic [1:0][32:0] parity;
+  sb_encode #(
+    .Code (sb_code_pkg::Secded),
+    .Words(2)
+  ) u_secded_encode (
+    .data_i (code_in.data),
+    .coded_o(secded)
+  );
+  sb_decode #(
+    .Code (sb_code_pkg::Secded),
+    .Words(2)
+  ) u_secded_decode (
+    .coded_i    (secded ^ code_in.flips),
+    .data_o     (code_out.secded_data),
+    .corrected_o(code_out.secded_corrected),
+    .error_o    (code_out.secded_error)
+  );
+  sb_encode #(
+    .Code (sb_code_pkg::Parity),
+    .Words(2)
+  ) u_parity_encode (
+    .data_i (code_in.data),
+    .coded_o(parity)
+  );
+  sb_decode #(
+    .Code (sb_code_pkg::Parity),
+    .Words(2)
+  ) u_parity_decode (
+    .coded_i    (parity ^ {code_in.flips[1][32:0], code_in.flips[0][32:0]}),
+    .data_o     (code_out.parity_data),
+    .corrected_o(code_out.parity_corrected),
+    .error_o    (code_out.parity_error)
+  );
+  assign code_out.coded = secded;
 endmodule

@@ -40,6 +40,9 @@ package blocks_pkg;
     logic        m1_ar_ready;
     logic        m1_r_valid;
     axi_r_t      m1_r;
+    axi_r_check_t m0_r_flip;
+    axi_b_check_t m0_b_flip;
+    axi_r_check_t m1_r_flip;
   } dma_in_t;
 
   typedef struct packed {
@@ -77,6 +80,11 @@ package blocks_pkg;
     logic        m1_ar_valid;
     axi_ar_t     m1_ar;
     logic        m1_r_ready;
+    logic        parity_error;
+    axi_ax_check_t m0_ar_check;
+    axi_ax_check_t m0_aw_check;
+    axi_w_check_t m0_w_check;
+    axi_ax_check_t m1_ar_check;
   } dma_out_t;
 
   // MAC unit and output unit on one shared buffer, whose other ports are driven from outside.
@@ -232,6 +240,7 @@ package blocks_pkg;
 
   typedef struct packed {
     logic       rst_n;
+    logic       scan_mode;
     logic       soft_reset;
     logic [4:0] wake;
   } cpm_in_t;
@@ -314,5 +323,22 @@ package blocks_pkg;
     logic [1023:0]     acc_rd_data;
     logic [2:0][127:0] out_rd_data;
     logic [127:0]      stage_rd_data;
+    logic              corrected;
+    logic              error;
   } sb_out_t;
+
+  typedef struct packed {
+    logic [1:0][31:0] data;
+    logic [1:0][38:0] flips;
+  } code_in_t;
+
+  typedef struct packed {
+    logic [1:0][38:0] coded;
+    logic [1:0][31:0] secded_data;
+    logic             secded_corrected;
+    logic             secded_error;
+    logic [1:0][31:0] parity_data;
+    logic             parity_corrected;
+    logic             parity_error;
+  } code_out_t;
 endpackage

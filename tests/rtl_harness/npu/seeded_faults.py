@@ -38,7 +38,7 @@ SEEDED: dict[str, list[Place]] = {
     "ArIsAligned": [("dma_rd_port.sv", "addr: {ar_q.word, ⟦3'd0⟧}", "3'd4")],
     "ArStaysInItsPage": [("dma_rd_port.sv", "addr: {⟦ar_q.word⟧, 3'd0}", "ar_q.word | 29'h1FF")],
     "ArIsShort": [("dma_rd_port.sv", "len: ⟦8'(ar_q.len)⟧,", "8'd40")],
-    "ArIsOfWholeBeats": [("dma_rd_port.sv", "size: ⟦AxiSize8⟧,", "3'd2")],
+    "ArIsOfWholeBeats": [("dma_rd_port.sv", "len: 8'(ar_q.len), size: ⟦AxiSize8⟧,", "3'd2")],
     "ReadsAreBounded": [
         ("dma_rd_port.sv", "ar_valid_q <= ⟦any⟧;", "any || ar_valid_q"),
         *_NO_READS,
@@ -56,7 +56,7 @@ SEEDED: dict[str, list[Place]] = {
     "AwIsAligned": [("dma_wr_port.sv", "addr: {aw_q.word, ⟦3'd0⟧}", "3'd4")],
     "AwStaysInItsPage": [("dma_wr_port.sv", "addr: {⟦aw_q.word⟧, 3'd0}", "aw_q.word | 29'h1FF")],
     "AwIsShort": [("dma_wr_port.sv", "len: ⟦8'(aw_q.len)⟧,", "8'd20")],
-    "AwIsOfWholeBeats": [("dma_wr_port.sv", "size: ⟦AxiSize8⟧,", "3'd2")],
+    "AwIsOfWholeBeats": [("dma_wr_port.sv", "len: 8'(aw_q.len), size: ⟦AxiSize8⟧,", "3'd2")],
     "AwStaysInARegion": [("dma_wr_port.sv", "addr: {⟦aw_q.word⟧, 3'd0}", "aw_q.word ^ 29'h40000")],
     "WHasAnAddress": [("dma_wr_port.sv", "assign aw_valid_o  = ⟦aw_valid_q⟧;", "1'b0")],
     "WLastEndsItsBurst": [("dma_wr_port.sv", "strb: strb_i[pick_q], last: ⟦last⟧}", "1'b1")],

@@ -5,6 +5,7 @@
 /// named after Vela's: <memory>_read_latency, _write_latency, _max_reads, _max_writes, and the cycles that a beat
 /// takes, 1 / <memory>_clock_scale. With BusFaults the
 /// two buses stall and fail as +sram_faults=FILE and +flash_faults=FILE say, see bus_faults; without, they are wires.
+/// With BusParity the memories check what they are given, see axi_check.
 /// With several Inferences the host goes on after the first one, see boot; without, nothing of that is there.
 module bench_top
   import axi_pkg::*;
@@ -16,6 +17,8 @@ module bench_top
   parameter int unsigned Macs               = 32,
   parameter bit          ClockGates         = 1'b0,
   parameter bit          RegionCheck        = 1'b1,
+  parameter int unsigned BufferCode         = 0,
+  parameter bit          BusParity          = 1'b0,
   parameter int unsigned SramReadLatency    = 32,
   parameter int unsigned SramWriteLatency   = 32,
   parameter int unsigned SramMaxReads       = 4,
@@ -32,8 +35,16 @@ module bench_top
   output logic        error_o,
   output logic [31:0] status_o,
   output logic [15:0] ops_done_o,
-  output logic [7:0]  inferences_o
+  output logic [7:0]  inferences_o,
+  // Alarms of the NPU's own mechanisms, which are there with BufferCode and BusParity
+  output logic        buffer_corrected_o,
+  output logic        buffer_error_o,
+  output logic        bus_parity_o        // found by the NPU or by the memories
 );
+  if (BusParity && BusFaults) begin : gen_no_such_bus
+    $error("BusParity with BusFaults: the disturbed bus has no check bits; set one of them");
+  end
+
   logic psel, penable, pwrite, pready, irq, op_done;
   logic [11:0] paddr;
   logic [31:0] pwdata, prdata;
@@ -45,6 +56,10 @@ module bench_top
   axi_aw_t m0_aw;
   axi_w_t m0_w;
   axi_b_t m0_b;
+  axi_ax_check_t m0_ar_check, m0_aw_check, m1_ar_check;
+  axi_w_check_t m0_w_check;
+  axi_r_check_t m0_r_check, m1_r_check;
+  axi_b_check_t m0_b_check;
 
   logic npu_reset, mem_valid, npu_rst_n;
   logic [31:0] mem_addr;
@@ -79,14 +94,17 @@ module bench_top
   // bus, command, weight, address and scale errors
   assign error_o = status_o[2] || status_o[4] || status_o[7] || status_o[9] || status_o[10];
 
-  logic quiescent;
+  logic quiescent, npu_parity_error;
   npu #(
     .Macs       (Macs),
     .ClockGates (ClockGates),
-    .RegionCheck(RegionCheck)
+    .RegionCheck(RegionCheck),
+    .BufferCode (BufferCode),
+    .BusParity  (BusParity)
   ) u_npu (
     .clk_i        (clk_i),
     .rst_ni       (npu_rst_n),
+    .scan_mode_i  (1'b0),
     .psel_i       (psel),
     .penable_i    (penable),
     .pwrite_i     (pwrite),
@@ -97,28 +115,93 @@ module bench_top
     .irq_o        (irq),
     .quiescent_o  (quiescent),
     .op_done_o    (op_done),
+    .buffer_corrected_o(buffer_corrected_o),
+    .buffer_error_o    (buffer_error_o),
+    .bus_parity_error_o(npu_parity_error),
     .m0_ar_valid_o(m0_ar_valid),
     .m0_ar_ready_i(m0_ar_ready),
     .m0_ar_o      (m0_ar),
+    .m0_ar_check_o(m0_ar_check),
     .m0_r_valid_i (m0_r_valid),
     .m0_r_ready_o (m0_r_ready),
     .m0_r_i       (m0_r),
+    .m0_r_check_i (m0_r_check),
     .m0_aw_valid_o(m0_aw_valid),
     .m0_aw_ready_i(m0_aw_ready),
     .m0_aw_o      (m0_aw),
+    .m0_aw_check_o(m0_aw_check),
     .m0_w_valid_o (m0_w_valid),
     .m0_w_ready_i (m0_w_ready),
     .m0_w_o       (m0_w),
+    .m0_w_check_o (m0_w_check),
     .m0_b_valid_i (m0_b_valid),
     .m0_b_ready_o (m0_b_ready),
     .m0_b_i       (m0_b),
+    .m0_b_check_i (m0_b_check),
     .m1_ar_valid_o(m1_ar_valid),
     .m1_ar_ready_i(m1_ar_ready),
     .m1_ar_o      (m1_ar),
+    .m1_ar_check_o(m1_ar_check),
     .m1_r_valid_i (m1_r_valid),
     .m1_r_ready_o (m1_r_ready),
-    .m1_r_i       (m1_r)
+    .m1_r_i       (m1_r),
+    .m1_r_check_i (m1_r_check)
   );
+
+  if (BusParity) begin : gen_checks
+    logic sram_wrong, flash_wrong;
+    axi_b_check_t none_b_check;
+    axi_check u_sram_check (
+      .clk_i     (clk_i),
+      .rst_ni    (npu_rst_n),
+      .ar_valid_i(m0_ar_valid),
+      .ar_i      (m0_ar),
+      .ar_check_i(m0_ar_check),
+      .r_valid_i (m0_r_valid),
+      .r_i       (m0_r),
+      .r_check_o (m0_r_check),
+      .aw_valid_i(m0_aw_valid),
+      .aw_i      (m0_aw),
+      .aw_check_i(m0_aw_check),
+      .w_valid_i (m0_w_valid),
+      .w_i       (m0_w),
+      .w_check_i (m0_w_check),
+      .b_valid_i (m0_b_valid),
+      .b_i       (m0_b),
+      .b_check_o (m0_b_check),
+      .error_o   (sram_wrong)
+    );
+    axi_check u_flash_check (
+      .clk_i     (clk_i),
+      .rst_ni    (npu_rst_n),
+      .ar_valid_i(m1_ar_valid),
+      .ar_i      (m1_ar),
+      .ar_check_i(m1_ar_check),
+      .r_valid_i (m1_r_valid),
+      .r_i       (m1_r),
+      .r_check_o (m1_r_check),
+      .aw_valid_i(1'b0),
+      .aw_i      ('0),
+      .aw_check_i('1),
+      .w_valid_i (1'b0),
+      .w_i       ('0),
+      .w_check_i ('1),
+      .b_valid_i (1'b0),
+      .b_i       ('0),
+      .b_check_o (none_b_check),
+      .error_o   (flash_wrong)
+    );
+    assign bus_parity_o = npu_parity_error || sram_wrong || flash_wrong;
+    logic unused_check;
+    assign unused_check = ^none_b_check;
+  end else begin : gen_no_checks
+    assign m0_r_check   = '0;
+    assign m1_r_check   = '0;
+    assign m0_b_check   = '0;
+    assign bus_parity_o = 1'b0;
+    logic unused_checks;
+    assign unused_checks = ^{m0_ar_check, m0_aw_check, m0_w_check, m1_ar_check, npu_parity_error};
+  end
 
   logic sram_ar_valid, sram_ar_ready, sram_r_valid, sram_r_ready, sram_aw_valid, sram_aw_ready;
   logic sram_w_valid, sram_w_ready, sram_b_valid, sram_b_ready;

@@ -2,13 +2,15 @@
 /// Clock and power: reset of the NPU, clocks and clock enables of the blocks, quiescence.
 ///
 /// A block is awake from the cycle of its wake request until a few cycles after its end. With ClockGates its clock
-/// stands still otherwise and its enable is constant; without, its clock runs on and its enable falls.
+/// stands still otherwise and its enable is constant; without, its clock runs on and its enable falls. In a scan test
+/// the reset input alone resets the blocks, and all clocks run.
 module cpm #(
   parameter int unsigned Domains    = 5,
   parameter bit          ClockGates = 1'b0
 ) (
   input  logic               clk_i,
   input  logic               rst_ni,
+  input  logic               scan_mode_i,  // constant while the NPU works
   input  logic               soft_reset_i,
   output logic               rst_no,       // reset of all other blocks
   input  logic [Domains-1:0] wake_i,
@@ -32,7 +34,7 @@ module cpm #(
       soft_q    <= soft_reset_i ? 2'd3 : (soft_q == '0 ? '0 : soft_q - 2'd1);
     end
   end
-  assign rst_no = release_q;
+  assign rst_no = scan_mode_i ? rst_ni : release_q;
 
   logic [Domains-1:0] awake;
   logic [Domains-1:0][2:0] idle_q;
@@ -48,7 +50,7 @@ module cpm #(
       clock_gate u_gate (
         .clk_i    (clk_i),
         .en_i     (awake[d]),
-        .test_en_i(1'b0),
+        .test_en_i(scan_mode_i),
         .clk_o    (clk_o[d])
       );
       assign enable_o[d] = 1'b1;

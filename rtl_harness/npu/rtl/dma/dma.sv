@@ -6,7 +6,8 @@ module dma
 #(
   parameter int unsigned UblkW = 1,
   parameter int unsigned UblkH = 1,
-  parameter int unsigned WeightBeats = 16  // queue of weights, which holds two bursts
+  parameter int unsigned WeightBeats = 16, // queue of weights, which holds two bursts
+  parameter bit          BusParity   = 1'b0
 ) (
   input  logic        clk_i,
   input  logic        rst_ni,
@@ -27,6 +28,7 @@ module dma
   // Operation
   input  op_t         op_i,
   output logic        bus_error_o,
+  output logic        parity_error_o,
   output logic        address_error_o,
   output logic        streams_idle_o,
   input  logic        piece_valid_i,
@@ -68,25 +70,32 @@ module dma
   output logic        m0_ar_valid_o,
   input  logic        m0_ar_ready_i,
   output axi_ar_t     m0_ar_o,
+  output axi_ax_check_t m0_ar_check_o,
   input  logic        m0_r_valid_i,
   output logic        m0_r_ready_o,
   input  axi_r_t      m0_r_i,
+  input  axi_r_check_t m0_r_check_i,
   output logic        m0_aw_valid_o,
   input  logic        m0_aw_ready_i,
   output axi_aw_t     m0_aw_o,
+  output axi_ax_check_t m0_aw_check_o,
   output logic        m0_w_valid_o,
   input  logic        m0_w_ready_i,
   output axi_w_t      m0_w_o,
+  output axi_w_check_t m0_w_check_o,
   input  logic        m0_b_valid_i,
   output logic        m0_b_ready_o,
   input  axi_b_t      m0_b_i,
+  input  axi_b_check_t m0_b_check_i,
   // AXI M1 (read only)
   output logic        m1_ar_valid_o,
   input  logic        m1_ar_ready_i,
   output axi_ar_t     m1_ar_o,
+  output axi_ax_check_t m1_ar_check_o,
   input  logic        m1_r_valid_i,
   output logic        m1_r_ready_o,
-  input  axi_r_t      m1_r_i
+  input  axi_r_t      m1_r_i,
+  input  axi_r_check_t m1_r_check_i
 );
   logic [NumRdClients-1:0] ar_valid, ar_ready, ar_port, r_valid, r_ready;
   burst_t [NumRdClients-1:0] ar;
@@ -313,7 +322,12 @@ module dma
   assign r_ready[RdWeight]  = 1'b1;
   assign r_ready[RdCopy]    = 1'b1;
 
-  dma_rd_port u_m0_read (
+  logic m0_parity_error, m1_parity_error, wr_parity_error;
+  assign parity_error_o = m0_parity_error || m1_parity_error || wr_parity_error;
+
+  dma_rd_port #(
+    .Parity(BusParity)
+  ) u_m0_read (
     .clk_i        (clk_i),
     .rst_ni       (rst_ni),
     .en_i         (en_i),
@@ -324,14 +338,19 @@ module dma
     .r_ready_i    (r_ready),
     .r_data_o     (m0_data),
     .bus_error_o  (m0_rd_error),
+    .parity_error_o(m0_parity_error),
     .ar_valid_o   (m0_ar_valid_o),
     .ar_ready_i   (m0_ar_ready_i),
     .ar_o         (m0_ar_o),
+    .ar_check_o   (m0_ar_check_o),
     .r_valid_axi_i(m0_r_valid_i),
     .r_ready_axi_o(m0_r_ready_o),
-    .r_i          (m0_r_i)
+    .r_i          (m0_r_i),
+    .r_check_i    (m0_r_check_i)
   );
-  dma_rd_port u_m1_read (
+  dma_rd_port #(
+    .Parity(BusParity)
+  ) u_m1_read (
     .clk_i        (clk_i),
     .rst_ni       (rst_ni),
     .en_i         (en_i),
@@ -342,12 +361,15 @@ module dma
     .r_ready_i    (r_ready),
     .r_data_o     (m1_data),
     .bus_error_o  (m1_rd_error),
+    .parity_error_o(m1_parity_error),
     .ar_valid_o   (m1_ar_valid_o),
     .ar_ready_i   (m1_ar_ready_i),
     .ar_o         (m1_ar_o),
+    .ar_check_o   (m1_ar_check_o),
     .r_valid_axi_i(m1_r_valid_i),
     .r_ready_axi_o(m1_r_ready_o),
-    .r_i          (m1_r_i)
+    .r_i          (m1_r_i),
+    .r_check_i    (m1_r_check_i)
   );
   for (genvar i = 0; i < NumRdClients; i++) begin : gen_client
     assign ar_ready[i] = ar_port[i] ? m1_ready[i] : m0_ready[i];
@@ -355,7 +377,9 @@ module dma
     assign r_data[i]   = ar_port[i] ? m1_data : m0_data;
   end
 
-  dma_wr_port u_m0_write (
+  dma_wr_port #(
+    .Parity(BusParity)
+  ) u_m0_write (
     .clk_i      (clk_i),
     .rst_ni     (rst_ni),
     .en_i       (en_i),
@@ -367,15 +391,19 @@ module dma
     .strb_i     (wr_strb),
     .idle_o     (wr_idle),
     .bus_error_o(wr_error),
+    .parity_error_o(wr_parity_error),
     .aw_valid_o (m0_aw_valid_o),
     .aw_ready_i (m0_aw_ready_i),
     .aw_o       (m0_aw_o),
+    .aw_check_o (m0_aw_check_o),
     .w_valid_o  (m0_w_valid_o),
     .w_ready_i  (m0_w_ready_i),
     .w_o        (m0_w_o),
+    .w_check_o  (m0_w_check_o),
     .b_valid_i  (m0_b_valid_i),
     .b_ready_o  (m0_b_ready_o),
-    .b_i        (m0_b_i)
+    .b_i        (m0_b_i),
+    .b_check_i  (m0_b_check_i)
   );
 
   // A weight that is read ahead and is bad counts when the operation begins with it.

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Joins the read clients on one AXI port: addresses by fixed priority, beats by identifier.
+///
+/// With Parity an address is given along with the check bits that were made before it was registered, and a beat is
+/// checked where it is used, behind its register.
 module dma_rd_port
   import axi_pkg::*;
   import npu_pkg::*;
-(
+#(
+  parameter bit Parity = 1'b0
+) (
   input  logic    clk_i,
   input  logic    rst_ni,
   input  logic    en_i,
@@ -14,13 +19,16 @@ module dma_rd_port
   input  logic    [NumRdClients-1:0] r_ready_i,
   output logic    [63:0] r_data_o,  // zeros where the read failed
   output logic    bus_error_o,
+  output logic    parity_error_o,
   // AXI
   output logic    ar_valid_o,
   input  logic    ar_ready_i,
   output axi_ar_t ar_o,
+  output axi_ax_check_t ar_check_o,
   input  logic    r_valid_axi_i,
   output logic    r_ready_axi_o,
-  input  axi_r_t  r_i
+  input  axi_r_t  r_i,
+  input  axi_r_check_t r_check_i
 );
   logic ar_valid_q;
   logic [2:0] ar_id_q;
@@ -91,5 +99,55 @@ module dma_rd_port
         end
       end
     end
+  end
+
+  if (Parity) begin : gen_parity
+    axi_ar_t next;
+    assign next = '{id: id, addr: {pick.word, 3'd0}, len: 8'(pick.len), size: AxiSize8, burst: AxiIncr,
+                    cache: AxiCache, prot: AxiProt};
+
+    axi_ax_check_t ar_check_q;
+    axi_r_check_t wanted;
+    logic r_valid_check_q, r_id_check_q, r_good_check_q, r_wrong_q, error_q;
+    logic [7:0] r_data_check_q;
+    assign ar_check_o     = ar_check_q;
+    assign wanted         = r_check(r_valid_axi_i, r_i);
+    assign parity_error_o = error_q;
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) begin
+        ar_check_q      <= '{valid: 1'b1, addr: '0, default: 1'b0};
+        r_valid_check_q <= 1'b1;
+        r_id_check_q    <= 1'b0;
+        r_good_check_q  <= 1'b0;
+        r_data_check_q  <= '0;
+        r_wrong_q       <= 1'b0;
+        error_q         <= 1'b0;
+      end else if (en_i) begin
+        if (free) begin
+          if (any) ar_check_q <= ar_check(1'b1, next);
+          else ar_check_q.valid <= 1'b1;
+        end
+        r_wrong_q <= 1'b0;
+        if (r_ready_axi_o) begin
+          r_valid_check_q <= r_check_i.valid;
+          if (r_valid_axi_i) begin
+            r_id_check_q   <= r_check_i.id;
+            r_good_check_q <= r_i.resp == AxiOkay;
+            r_data_check_q <= r_i.resp == AxiOkay ? r_check_i.data : '1;
+            r_wrong_q      <= r_check_i.resp != wanted.resp || r_check_i.last != wanted.last;
+          end
+        end
+        error_q <= r_wrong_q || r_valid_q == r_valid_check_q
+                   || (r_valid_q && (r_id_check_q != ~^r_id_q || r_data_check_q != odd_bytes(r_data_q)
+                                     || r_good_check_q == r_bad_q));
+      end
+    end
+    logic unused_wanted;
+    assign unused_wanted = ^{wanted.valid, wanted.id, wanted.data};
+  end else begin : gen_no_parity
+    logic unused_check;
+    assign unused_check   = ^r_check_i;
+    assign ar_check_o     = '0;
+    assign parity_error_o = 1'b0;
   end
 endmodule

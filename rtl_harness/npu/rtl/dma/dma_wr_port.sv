@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Joins the OFM writer and the copy on the AXI write channels, burst by burst.
+///
+/// With Parity addresses and beats are given along with the check bits that were made before they were registered, and
+/// answers are checked where they are used.
 module dma_wr_port
   import axi_pkg::*;
   import npu_pkg::*;
-(
+#(
+  parameter bit Parity = 1'b0
+) (
   input  logic        clk_i,
   input  logic        rst_ni,
   input  logic        en_i,
@@ -16,16 +21,20 @@ module dma_wr_port
   input  logic   [1:0][7:0]  strb_i,
   output logic   [1:0] idle_o,
   output logic        bus_error_o,
+  output logic        parity_error_o,
   // AXI
   output logic        aw_valid_o,
   input  logic        aw_ready_i,
   output axi_aw_t     aw_o,
+  output axi_ax_check_t aw_check_o,
   output logic        w_valid_o,
   input  logic        w_ready_i,
   output axi_w_t      w_o,
+  output axi_w_check_t w_check_o,
   input  logic        b_valid_i,
   output logic        b_ready_o,
-  input  axi_b_t      b_i
+  input  axi_b_t      b_i,
+  input  axi_b_check_t b_check_i
 );
   localparam logic [3:0] MaxOnWay = 4'd15;
 
@@ -95,5 +104,50 @@ module dma_wr_port
         on_way_q[i] <= on_way_q[i] + 4'(take_o[i]) - 4'(b_valid_q && b_pick_q == i[0]);
       end
     end
+  end
+
+  if (Parity) begin : gen_parity
+    axi_aw_t next;
+    assign next = '{id: {2'd0, pick}, addr: {burst_i[pick].word, 3'd0}, len: 8'(burst_i[pick].len), size: AxiSize8,
+                    burst: AxiIncr, cache: AxiCache, prot: AxiProt};
+
+    axi_ax_check_t aw_check_q;
+    axi_w_check_t w_check_q;
+    axi_b_check_t wanted;
+    logic b_valid_check_q, b_good_check_q, b_pick_check_q, b_wrong_q, error_q;
+    assign aw_check_o     = aw_check_q;
+    assign w_check_o      = w_check_q;
+    assign wanted         = b_check(b_valid_i, b_i);
+    assign parity_error_o = error_q;
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) begin
+        aw_check_q      <= '{valid: 1'b1, addr: '0, default: 1'b0};
+        w_check_q       <= '{valid: 1'b1, data: '0, default: 1'b0};
+        b_valid_check_q <= 1'b1;
+        b_good_check_q  <= 1'b1;
+        b_pick_check_q  <= 1'b1;
+        b_wrong_q       <= 1'b0;
+        error_q         <= 1'b0;
+      end else if (en_i) begin
+        if (take) aw_check_q <= aw_check(1'b1, next);
+        else if (aw_ready_i) aw_check_q.valid <= 1'b1;
+        if (pop) w_check_q <= w_check(1'b1, {data_i[pick_q], strb_i[pick_q], last});
+        else if (w_ready_i) w_check_q.valid <= 1'b1;
+        b_valid_check_q <= b_check_i.valid;
+        b_good_check_q  <= b_i.resp == AxiOkay;
+        b_pick_check_q  <= !b_i.id[0];
+        b_wrong_q       <= b_valid_i && (b_check_i.id != wanted.id || b_check_i.resp != wanted.resp);
+        error_q         <= b_wrong_q || b_valid_q == b_valid_check_q
+                           || (b_valid_q && (b_good_check_q == b_bad_q || b_pick_check_q == b_pick_q));
+      end
+    end
+    logic unused_wanted;
+    assign unused_wanted = wanted.valid;
+  end else begin : gen_no_parity
+    logic unused_check;
+    assign unused_check   = ^b_check_i;
+    assign aw_check_o     = '0;
+    assign w_check_o      = '0;
+    assign parity_error_o = 1'b0;
   end
 endmodule
