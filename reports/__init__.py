@@ -2,6 +2,7 @@
 """Reports: tables, figures, HTML, CSV and FMEDA, rendered purely from a run's two documents."""
 
 from resil.record.errors import ReportError
+from resil.reports.assessor import FIRST_PAGE, assessor_files
 from resil.reports.protection_answer import rich_protection, text_protection
 from resil.reports.render import REPORT, render, render_figures
 from resil.reports.study_html import STUDY_REPORT, render_study
@@ -10,9 +11,11 @@ from resil.reports.tables import rich_report, text_report, verdict_line
 from resil.reports.writer import write_files
 
 __all__ = [
+    "FIRST_PAGE",
     "REPORT",
     "STUDY_REPORT",
     "ReportError",
+    "assessor_files",
     "render",
     "render_figures",
     "render_study",

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from resil.cli import main
+from resil.record.assessor import AssessorKit
 from resil.record.fields import DOCUMENTS, json_schema
 from resil.record.protection import Protection
 from resil.record.protection_build import Build
@@ -23,8 +24,9 @@ from testkit import fake
 from testkit.campaigns import TEXT, write_campaign
 from tests.resil import studies
 
-# `tests/resil/protection/test_verify.py`, `.../run/test_stored_audit.py` and `.../validation` have these.
-BUILT = (Build, Confirmation, StoredAudit, Validation)
+# `tests/resil/protection/test_verify.py`, `.../run/test_stored_audit.py`, `.../validation` and
+# `.../assessor` have these.
+BUILT = (Build, Confirmation, StoredAudit, Validation, AssessorKit)
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "files.md"
 PLAN = '[sampling]\nplan = "uniform"\n'  # divides faults by register class too
 NAME = re.compile(r"`([^`]+)`")

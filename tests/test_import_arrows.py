@@ -56,6 +56,7 @@ _ROOMS["validation"] = {
 }
 _ROOMS["protection"] = {*_ROOMS} - {"farm", "work", "faults", "validation"}
 _ROOMS["study"] = {*_ROOMS} - {"work", "faults", "validation"}
+_ROOMS["assessor"] = {"record", "campaign", "bench", "folder"}
 _ROOMS["installation"] = {"record"}
 _ROOMS["listing"] = {"campaign", "protection", "record"}
 _ROOMS["commands"] = {*_ROOMS} - {"record", "farm", "faults"}

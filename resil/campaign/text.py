@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -18,6 +19,18 @@ from resil.campaign.safety import Mechanism
 from resil.campaign.workload_settings import ImageSettings
 
 Value = str | int | float | Sequence["Value"] | Mapping[str, "Value"]
+
+
+# What a campaign's text begins with where the command line gave keys in place of the file's.
+GIVEN = "# Given on the command line, in place of what the file says: "
+
+
+def resolved_text(campaign: Campaign) -> str:
+    """Return the campaign as a folder of results keeps it: with what the command line has changed in it."""
+    if not campaign.options:
+        return campaign_text(campaign)
+    given = " ".join(shlex.join(campaign.options).split())
+    return f"{GIVEN}{given}\n{campaign_text(campaign)}"
 
 
 def campaign_text(campaign: Campaign) -> str:

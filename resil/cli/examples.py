@@ -21,7 +21,10 @@ EXAMPLES = {
         "resil protect runs/first --budget-fit 0.01",
         "resil protect runs/a runs/b --granularity register --build rtl --verify",
     ),
-    "report": ("resil report runs/first",),
+    "report": (
+        "resil report runs/first",
+        "resil report runs/first --assessor kit",
+    ),
     "compare": ("resil compare runs/first runs/second",),
     "merge": ("resil merge runs/both runs/first runs/second",),
     "replay": (

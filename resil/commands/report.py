@@ -3,12 +3,50 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
 from resil.commands.arguments import Json, Quiet, RunDir, Verbose
+from resil.errors import ExitCode
 from resil.output import show
 
+Assessor = Annotated[
+    Path | None,
+    typer.Option(
+        "--assessor", help="Write the kit for an assessor into this folder, in place of the run's reports."
+    ),
+]
+Evidence = Annotated[
+    Path | None,
+    typer.Option(
+        "--validation", help="Folder of validation.json for the kit; default: the user's data folder."
+    ),
+]
 
-def report(run_dir: RunDir, json_: Json = False, quiet: Quiet = False, verbose: Verbose = False) -> None:
-    """Write the reports of a finished run again."""
+
+def report(
+    run_dir: RunDir,
+    assessor: Assessor = None,
+    validation: Evidence = None,
+    json_: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Write the reports of a finished run again.
+
+    With --assessor, a kit of plain pages: reservations first, then safety manual, confidence in the tool,
+    validation evidence, dependent failures and change history. Of a folder whose results may not be used it
+    says that and nothing else, and the command ends with exit code 4.
+    """
+    if assessor is not None:
+        from resil.assessor.kit import kit_text, make_kit, write_kit
+
+        kit = make_kit(run_dir, assessor, validation)
+        write_kit(kit, assessor)
+        show(kit.plain(), json_, lambda: print(kit_text(kit, assessor)))
+        raise typer.Exit(ExitCode.MET if kit.usable else ExitCode.INTERNAL)
     from resil.results.report import report_run
 
     written, results = report_run(run_dir)

@@ -8,6 +8,7 @@ from typing import Any, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
+from resil.record.assessor import AssessorKit
 from resil.record.protection import Protection
 from resil.record.protection_build import Build
 from resil.record.protection_confirmation import Confirmation
@@ -28,6 +29,7 @@ DOCUMENTS: tuple[type[Document], ...] = (
     Build,
     Confirmation,
     Validation,
+    AssessorKit,
 )
 
 

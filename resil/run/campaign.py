@@ -15,7 +15,7 @@ from resil.bench.bench import NO_AREA, AreaFacts, Bench
 from resil.bench.site_list import write_parquet
 from resil.campaign.campaign import Campaign
 from resil.campaign.network_settings import NetworkSettings
-from resil.campaign.text import campaign_text
+from resil.campaign.text import resolved_text
 from resil.errors import ConsistencyError, ExitCode, Interrupted, StoreError
 from resil.farm.cluster import Farm, open_farm
 from resil.farm.executor import FarmExecutor
@@ -359,7 +359,7 @@ class _Run:
         return results
 
     def _describe(self) -> None:
-        write_text(self._folder.path / CAMPAIGN, campaign_text(self._campaign))
+        write_text(self._folder.path / CAMPAIGN, resolved_text(self._campaign))
         write_parquet(self._bench.sites, self._folder.path / SITES)
 
     def stored(self) -> Content:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from resil.campaign.campaign import Campaign
 from resil.campaign.rules import TIMEOUTS, UNTIL
-from resil.campaign.text import campaign_text
+from resil.campaign.text import resolved_text
 from resil.errors import CampaignError, ExitCode, StoreError
 from resil.files import write_text
 from resil.folder.finished import seal
@@ -134,7 +134,7 @@ def estimate_campaign(
     results = Results(summary)
     out.mkdir(parents=True, exist_ok=True)
     write_text(out / PROVENANCE, made.text())
-    write_text(out / CAMPAIGN, campaign_text(campaign))
+    write_text(out / CAMPAIGN, resolved_text(campaign))
     results.write(out)
     write_text(out / SUMMARY, summary.text())
     write_text(out / PROVENANCE, made.changed(results=seal(out, ESTIMATE)).text())
