@@ -214,7 +214,8 @@ def _check_path(root: Path) -> None:
     if found := _APART.search(str(root)):
         raise HarnessError(
             f"the cache folder {str(root)!r}: expected a path that make and compilers take as it is, found "
-            f"{found[0]!r} in it; set RESIL_CACHE to a folder without such characters"
+            f"{found[0]!r} in it; set RESIL_CACHE to a folder without such characters",
+            "RESIL_CACHE",
         )
 
 
@@ -236,7 +237,8 @@ def _writable(root: Path) -> Iterator[None]:
             raise
         raise HarnessError(
             f"the cache folder {root}: expected one that can be written, found {found} ({error.strerror}); "
-            "set RESIL_CACHE to another folder"
+            "set RESIL_CACHE to another folder",
+            "RESIL_CACHE",
         ) from error
 
 

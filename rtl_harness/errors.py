@@ -13,7 +13,16 @@ class HarnessError(Exception):
     """Something the user can put right: a file, a tool or a setting.
 
     The message says what was expected, what was found, where, and what to do.
+
+    Attributes:
+        field: The way to what is wrong: a key of the target file (`memories.sink.path`), an argument
+            (`workers`), a fault (`fault.cycle`), a path in the design, or what failed (`golden`); "" if it is
+            not one thing.
     """
+
+    def __init__(self, message: str, field: str = "") -> None:
+        super().__init__(message)
+        self.field = field
 
 
 class ToolMissingError(HarnessError):
@@ -35,9 +44,9 @@ class AuditError(SimulationError):
         fault: The fault whose run to the end contradicts what was answered.
     """
 
-    def __init__(self, message: str, fault: Fault) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, fault: Fault, field: str = "") -> None:
+        super().__init__(message, field)
         self.fault = fault
 
-    def __reduce__(self) -> tuple[type[AuditError], tuple[str, Fault]]:
-        return AuditError, (str(self), self.fault)
+    def __reduce__(self) -> tuple[type[AuditError], tuple[str, Fault, str]]:
+        return AuditError, (str(self), self.fault, self.field)

@@ -24,12 +24,15 @@ def read_toml(path: Path, what: str) -> tuple[str, dict[str, Any]]:
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise HarnessError(f"{path}: no such file; give the path of a {what}") from None
+        raise HarnessError(f"{path}: no such file; give the path of a {what}", "file") from None
     except OSError as error:
-        raise HarnessError(f"{path}: cannot be read ({error.strerror}); give a readable {what}") from None
+        raise HarnessError(
+            f"{path}: cannot be read ({error.strerror}); give a readable {what}", "file"
+        ) from None
     except UnicodeDecodeError as error:
         raise HarnessError(
-            f"{path}: not UTF-8 text (byte {error.start}); a {what} is TOML text: save it as UTF-8"
+            f"{path}: not UTF-8 text (byte {error.start}); a {what} is TOML text: save it as UTF-8",
+            "file",
         ) from None
     return text, parse_toml(text, str(path))
 
@@ -45,7 +48,8 @@ def parse_toml(text: str, where: str) -> dict[str, Any]:
     except RecursionError:
         raise HarnessError(
             f"{where}: tables or arrays are nested deeper than can be read; nothing that resil knows needs "
-            "more than four levels: remove them"
+            "more than four levels: remove them",
+            "file",
         ) from None
     except ValueError as error:  # TOMLDecodeError, and numbers of thousands of digits
-        raise HarnessError(f"{where}: not valid TOML: {error}; correct the line named") from None
+        raise HarnessError(f"{where}: not valid TOML: {error}; correct the line named", "file") from None

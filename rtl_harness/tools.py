@@ -106,7 +106,8 @@ def make_verilated(
     if " " in str(cwd):
         raise SimulationError(
             f"Verilator's makefiles cannot build in a folder whose path has spaces, found {cwd}; "
-            "set RESIL_CACHE to a folder without"
+            "set RESIL_CACHE to a folder without",
+            "cwd",
         )
     compiler = str(find_compiler())
     settings = {
@@ -166,7 +167,7 @@ def run_tool(
     )
     if done.returncode != 0:
         raise SimulationError(
-            f"{name} failed with exit code {done.returncode}; its last lines:\n{tail(done.stdout)}"
+            f"{name} failed with exit code {done.returncode}; its last lines:\n{tail(done.stdout)}", name
         )
     return done.stdout
 
@@ -181,7 +182,7 @@ def _which(candidates: Sequence[str], what: str, remedy: str) -> Path:
         found = shutil.which(candidate)
         if found is not None:
             return Path(found)
-    raise ToolMissingError(f"expected {what}, found none of {', '.join(candidates)} on PATH; {remedy}")
+    raise ToolMissingError(f"expected {what}, found none of {', '.join(candidates)} on PATH; {remedy}", what)
 
 
 def _version_of(program: Path) -> str:

@@ -112,7 +112,7 @@ def verilate_copies(target: Target, arguments: Sequence[str], folder: Path, cont
         said = str(error)
         for copy, path in snapshot_of(target).origins.items():
             said = said.replace(str(copy), str(path))
-        raise SimulationError(said) from None
+        raise SimulationError(said, "data_files") from None
     verilator = find_verilator()
     known = (folder / control, snapshot_of(target).folder, verilator.root)
     for file in folder.rglob("*__ver.d"):
@@ -129,7 +129,8 @@ def require_read(read: Iterable[Path], known: Sequence[Path], tool: str) -> None
         if not any(home == own or home in own.parents for home in homes):
             raise HarnessError(
                 f"{tool} has read {own}, which is none of the target's files, so that a change of it would "
-                "not be noticed; name it in the RTL by a path from an include folder or from who includes it"
+                "not be noticed; name it in the RTL by a path from an include folder or from who includes it",
+                "include_dirs",
             )
 
 

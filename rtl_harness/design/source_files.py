@@ -91,7 +91,9 @@ class _Reader:
     def read(self) -> SourceFiles:
         missing = [str(path) for path in self.target.sources if not path.is_file()]
         if missing:
-            raise HarnessError(f"target {self.target.name}: no such source file: {', '.join(missing)}")
+            raise HarnessError(
+                f"target {self.target.name}: no such source file: {', '.join(missing)}", "sources"
+            )
         for path in self.target.sources:
             self.found.includes.add(self._number(_plain(path)))
         for path in self.target.data_files:
@@ -163,7 +165,8 @@ class _Reader:
             raise HarnessError(
                 f"target {self.target.name}: {name!r} is {files[other].path} for one source and "
                 f"{files[number].path} for another: a simulator has one folder from which RTL reads; rename "
-                "one, or put the one that is meant into a folder of data_dirs"
+                "one, or put the one that is meant into a folder of data_dirs",
+                "data_dirs",
             )
 
 

@@ -90,7 +90,8 @@ def read_storage_names(path: Path) -> StorageNames:
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise HarnessError(
             f"{path}: expected the names that storage had before protection, as resil writes them, found "
-            f"{type(error).__name__}: {error}; build the protection again"
+            f"{type(error).__name__}: {error}; build the protection again",
+            "names",
         ) from None
     return StorageNames(became, alerts, checked)
 

@@ -179,7 +179,8 @@ def load_target(name_or_path: str | Path) -> Target:
         if str(name_or_path) not in shipped:
             raise HarnessError(
                 f"expected the name of a shipped target ({', '.join(shipped)}) or the path of a .toml file, "
-                f"found {str(name_or_path)!r}; correct the name or give a path{not_built(str(name_or_path))}"
+                f"found {str(name_or_path)!r}; correct the name or give a path{not_built(str(name_or_path))}",
+                "name",
             )
         path = shipped[str(name_or_path)]
     _, table = read_toml(path, "target file")
@@ -221,7 +222,7 @@ class _TargetFile:
         )
 
     def _fail(self, key: str, message: str) -> HarnessError:
-        return HarnessError(f"{self.path}: {key}: {message}")
+        return HarnessError(f"{self.path}: {key}: {message}", key)
 
     def _check_keys(
         self, where: str, table: Mapping[str, object], known: set[str], needed: Sequence[str]

@@ -151,7 +151,8 @@ def check_until_detection(target: Target, workload: Workload, wanted: bool) -> N
     if wanted and workload.inferences > 1:
         raise HarnessError(
             f"{target.name} running {workload.name}: expected one inference where runs end at detection, "
-            f"found {workload.inferences}: what came of the first is then unknown; run one"
+            f"found {workload.inferences}: what came of the first is then unknown; run one",
+            "inferences",
         )
 
 
@@ -164,17 +165,20 @@ def check_fault(fault: Fault, elaboration: Elaboration, cycles: int) -> None:
     if fault.site >= sites.size or fault.cycle >= cycles:
         raise HarnessError(
             f"{fault}: expected a site below {sites.size} and a cycle below {cycles}, the end of the golden "
-            "run"
+            "run",
+            "fault.site" if fault.site >= sites.size else "fault.cycle",
         )
     if fault.bits > 1 and fault.bits > (room := sites.room(fault.site)):
         raise HarnessError(
             f"{fault}: expected a cluster within one word, but from {sites[fault.site].name} on it has "
-            f"{room} of {fault.bits} bits; make the cluster smaller or begin it lower"
+            f"{room} of {fault.bits} bits; make the cluster smaller or begin it lower",
+            "fault.bits",
         )
     if fault.held is not None and elaboration.is_latch(path := sites[fault.site].element.path):
         raise HarnessError(
             f"{path}: expected storage that keeps what it is set to, found a latch, which follows its input "
-            "while it is open: latches cannot be stuck here; leave them out"
+            "while it is open: latches cannot be stuck here; leave them out",
+            "fault.held",
         )
 
 
@@ -193,7 +197,8 @@ def check_inferences(target: Target, workload: Workload) -> None:
         raise HarnessError(
             f"target {target.name}: inferences: expected an output of {target.top} that counts finished "
             f"inferences, for {workload.name} makes {workload.inferences}, found none; name one in the "
-            "target file, or ask for one inference"
+            "target file, or ask for one inference",
+            "inferences",
         )
 
 
@@ -204,10 +209,12 @@ def check_second(target: Target, workload: Workload, end: RunEnd) -> None:
     if end.first is None or end.first.end_cycle >= end.end_cycle:
         raise SimulationError(
             f"{target.name} running {workload.name}: expected {target.inferences} to count an inference "
-            f"before {target.done}, found one inference in all; check what the host does after the first"
+            f"before {target.done}, found one inference in all; check what the host does after the first",
+            "inferences",
         )
     if end.first.output != end.output:
         raise SimulationError(
             f"{target.name} running {workload.name}: expected the same output of both inferences, found "
-            "another of the second; the host must write the same input again"
+            "another of the second; the host must write the same input again",
+            "inferences",
         )

@@ -61,12 +61,14 @@ def memory_element(target: Target, elaboration: Elaboration, name: str) -> Stora
     if found is None:
         raise HarnessError(
             f"{where}.path: expected an unpacked array elaborated as one memory, but {memory.path} is none; "
-            "name the array that holds the words"
+            "name the array that holds the words",
+            f"memories.{name}.path",
         )
     if found.width != 8 * memory.word_bytes:
         raise HarnessError(
             f"{where}.word_bytes: {memory.path} has words of {found.width} bits, the target file says "
-            f"{memory.word_bytes} bytes; correct it"
+            f"{memory.word_bytes} bytes; correct it",
+            f"memories.{name}.word_bytes",
         )
     return found
 
@@ -77,7 +79,8 @@ def check_workload(target: Target, workload: Workload, elaboration: Elaboration)
     if dict(elaboration.parameters) != parameters:
         raise HarnessError(
             f"workload {workload.name} needs the parameters {parameters}, the elaboration was made with "
-            f"{dict(elaboration.parameters)}; call elaborate(target, workload.parameters)"
+            f"{dict(elaboration.parameters)}; call elaborate(target, workload.parameters)",
+            "parameters",
         )
     extents = [(f"the image of memory {name!r}", name, len(image)) for name, image in workload.images.items()]
     extents += [("what it says of the words", name, 0) for name in workload.words]
@@ -85,12 +88,16 @@ def check_workload(target: Target, workload: Workload, elaboration: Elaboration)
     for what, name, end in extents:
         if name not in target.memories:
             known = ", ".join(target.memories)
-            raise HarnessError(f"workload {workload.name}: memory {name!r} is none of the target's: {known}")
+            raise HarnessError(
+                f"workload {workload.name}: memory {name!r} is none of the target's: {known}",
+                f"memories.{name}",
+            )
         size = _bytes(target, workload, elaboration, name)
         if end > size:
             raise HarnessError(
                 f"workload {workload.name}: {what} ends at byte {end}, but {target.memories[name].path} has "
-                f"{size}; enlarge it by the parameters of the top"
+                f"{size}; enlarge it by the parameters of the top",
+                f"memories.{name}.size",
             )
 
 

@@ -28,12 +28,15 @@ class Timeout(StrEnum):
 def check_timeout(target: Target, timeout: Timeout, factor: float) -> None:
     """Raise HarnessError unless a target can have such a time-out, so many times what a run needs."""
     if factor < 1:
-        raise HarnessError(f"timeout_factor: expected at least 1, found {factor}; the golden run needs 1")
+        raise HarnessError(
+            f"timeout_factor: expected at least 1, found {factor}; the golden run needs 1", "timeout_factor"
+        )
     if timeout is Timeout.OPERATION and not target.operation:
         raise HarnessError(
             f'target {target.name}: timeout = "operation": expected an output of {target.top} that counts '
             "finished operations, found none; name one as operation in the target file, or take "
-            'timeout = "inference"'
+            'timeout = "inference"',
+            "operation",
         )
 
 
@@ -58,6 +61,7 @@ def operation_allowance(
         raise HarnessError(
             f'target {target.name}: timeout = "operation": expected {target.operation} to move in the run '
             f"without a fault, found {moves[0][1] if moves else 0} all the time; name the output that counts "
-            'finished operations, or take timeout = "inference"'
+            'finished operations, or take timeout = "inference"',
+            "operation.moves",
         )
     return math.ceil(factor * longest_operation(moves, end))

@@ -127,12 +127,14 @@ def memory_words(target: Target, workload: Workload, name: str, built: int) -> i
     if wanted != built and not target.memories[name].words_plusarg:
         raise HarnessError(
             f"{workload.name} makes {name} a memory of {wanted} words; target {target.name} has no way to "
-            f"let the design know, add memories.{name}.words_plusarg, or build it with as many"
+            f"let the design know, add memories.{name}.words_plusarg, or build it with as many",
+            f"memories.{name}.words_plusarg",
         )
     if not 0 < wanted <= built:
         raise HarnessError(
             f"{workload.name} makes {name} a memory of {wanted} words, target {target.name} was built with "
-            f"{built}; enlarge it by the parameters of the top"
+            f"{built}; enlarge it by the parameters of the top",
+            f"memories.{name}.words",
         )
     return wanted
 

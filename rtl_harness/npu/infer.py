@@ -79,7 +79,8 @@ def infer(
         if values.ndim == 0 or not fits or len(values) != len(given[0]):
             raise HarnessError(
                 f"{compiled.name}: expected inputs {slot.name} of type {slot.dtype} and shape (N, *{shape}), "
-                f"found {values.dtype} {values.shape}"
+                f"found {values.dtype} {values.shape}",
+                f"inputs.{slot.name}",
             )
     report = progress or (lambda done, total: None)
     if engine == "functional":
@@ -122,7 +123,8 @@ def _infer_rtl(
         if not run.finished:
             raise HarnessError(
                 f"{where}: no end within {limit} cycles, {len(run.operation_ends)} of "
-                f"{len(compiled.operations)} operations done, STATUS {run.status:#x}"
+                f"{len(compiled.operations)} operations done, STATUS {run.status:#x}",
+                "end",
             )
         _check(compiled, where, run.error, run.status, len(run.operation_ends))
         for found, tensor in zip(result.outputs, workload.tensors(run.output), strict=True):
@@ -170,9 +172,10 @@ def _check(compiled: CompiledNetwork, where: str, error: bool, status: int, done
             else ""
         )
         raise HarnessError(
-            f"{where}: the NPU reports an error {at}, STATUS {status:#x} ({status_names(status)})"
+            f"{where}: the NPU reports an error {at}, STATUS {status:#x} ({status_names(status)})", "status"
         )
     if done != total:
         raise HarnessError(
-            f"{where}: ended after {done} of {total} operations, STATUS {status:#x} ({status_names(status)})"
+            f"{where}: ended after {done} of {total} operations, STATUS {status:#x} ({status_names(status)})",
+            "operations",
         )

@@ -68,7 +68,8 @@ def _tail(workload: Workload) -> NpuTail:
     if not isinstance(workload.tail, NpuTail):
         raise HarnessError(
             f"{workload.name}: expected one inference of a network that was compiled for the NPU, found "
-            "another workload; only of such is it known what lies where in the memories outside"
+            "another workload; only of such is it known what lies where in the memories outside",
+            "workload",
         )
     return workload.tail
 
@@ -239,7 +240,7 @@ class MemoryEngine:
         end, ends = self._simulated(self._workload, max(SHORTEST_LIMIT, self._most_cycles))
         if not end.finished:
             raise SimulationError(
-                f"{self._target.name} running {self._workload.name}: no end without a fault"
+                f"{self._target.name} running {self._workload.name}: no end without a fault", "golden"
             )
         return GoldenRun(end, ends)
 
@@ -254,7 +255,8 @@ class MemoryEngine:
         if found.end.state_hash != expected or len(history) != len(found.operation_ends) + 1:
             raise SimulationError(
                 f"{self._target.name} running {self._workload.name}: expected RTL and functional model to "
-                "leave the same memory without a fault, found another"
+                "leave the same memory without a fault, found another",
+                "golden",
             )
         return found
 
@@ -292,7 +294,9 @@ class MemoryEngine:
             found = replace(found, end_cycle=self._end.end_cycle, alarms=self._at_end(found.alarms))
         if (tried := classify(fault, self._end, found, self._workload)) != injection:
             raise AuditError(
-                f"{self._workload.name}: the functional model says {injection}, the RTL {tried}", fault
+                f"{self._workload.name}: the functional model says {injection}, the RTL {tried}",
+                fault,
+                "model",
             )
 
     def _at_end(self, alarms: Sequence[Rise]) -> tuple[Rise, ...]:

@@ -58,7 +58,8 @@ def activation_ranges(
             if step.errors.any():
                 raise HarnessError(
                     f"{compiled.name}: the NPU reports an error in operation {step.index} "
-                    f"({compiled.operations[step.index].name}) on an input from {start} on"
+                    f"({compiled.operations[step.index].name}) on an input from {start} on",
+                    f"operations[{step.index}]",
                 )
             if at is not None:
                 stored = regions[region][:, at].view(np.int8)

@@ -55,5 +55,6 @@ def check_taken(compiled: CompiledNetwork) -> None:
     more = f"; and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
     raise HarnessError(
         f"{compiled.name}: the NPU does not take {len(found)} of the commands that Vela made for "
-        f"{compiled.accelerator}: {named}{more}. Quantise these layers to int8, or leave them out"
+        f"{compiled.accelerator}: {named}{more}. Quantise these layers to int8, or leave them out",
+        "commands" if found[0].operation is None else f"operations[{found[0].operation.index}]",
     )

@@ -78,7 +78,8 @@ def layout(compiled: CompiledNetwork) -> Layout:
     unknown = sorted(set(compiled.region_sizes) - {CONSTANTS, ARENA, FAST_ARENA})
     if unknown:
         raise HarnessError(
-            f"{compiled.name}: the bench has memory for regions 0 to 2, the network uses {unknown} too"
+            f"{compiled.name}: the bench has memory for regions 0 to 2, the network uses {unknown} too",
+            "regions",
         )
     commands = _aligned(len(compiled.constants))
     regions, sizes, top = {CONSTANTS: 0}, {CONSTANTS: len(compiled.constants)}, 0
@@ -182,7 +183,8 @@ def _host_writes(compiled: CompiledNetwork, placed: Layout, sram: bytes) -> list
         if start % 4:
             raise HarnessError(
                 f"{compiled.name}: input {slot.name} begins at byte {start} of the SRAM, a host that writes "
-                "words cannot write it again; run one inference"
+                "words cannot write it again; run one inference",
+                f"inputs.{slot.name}.address",
             )
         tensor = sram[start : start + slot.size].ljust(-(-slot.size // 4) * 4, b"\0")
         writes += [
@@ -202,7 +204,8 @@ def one_each(compiled: CompiledNetwork, tensors: Tensors) -> tuple[Array, ...]:
         names = ", ".join(slot.name for slot in compiled.inputs)
         raise HarnessError(
             f"{compiled.name}: expected tensors for {len(compiled.inputs)} inputs ({names}), "
-            f"found {len(given)}"
+            f"found {len(given)}",
+            "inputs",
         )
     return given
 
@@ -210,10 +213,14 @@ def one_each(compiled: CompiledNetwork, tensors: Tensors) -> tuple[Array, ...]:
 def _check_slot(compiled: CompiledNetwork, what: str, slot: TensorSlot, placed: Layout) -> None:
     if slot.region not in placed.regions or slot.region == CONSTANTS:
         raise HarnessError(
-            f"{compiled.name}: the {what} {slot.name} lies in region {slot.region}, not in the SRAM"
+            f"{compiled.name}: the {what} {slot.name} lies in region {slot.region}, not in the SRAM",
+            f"{what}s.{slot.name}.region",
         )
     if slot.offset + slot.size > placed.sizes[slot.region]:
-        raise HarnessError(f"{compiled.name}: the {what} {slot.name} reaches beyond region {slot.region}")
+        raise HarnessError(
+            f"{compiled.name}: the {what} {slot.name} reaches beyond region {slot.region}",
+            f"{what}s.{slot.name}.size",
+        )
 
 
 def _input_bytes(network: str, slot: TensorSlot, tensor: Array) -> bytes:
@@ -221,7 +228,8 @@ def _input_bytes(network: str, slot: TensorSlot, tensor: Array) -> bytes:
     if tensor.dtype != np.dtype(slot.dtype) or tensor.shape not in (shape, each_shape(shape)):
         raise HarnessError(
             f"{network}: expected an input {slot.name} of type {slot.dtype} and shape {shape}, "
-            f"found {tensor.dtype} {tensor.shape}"
+            f"found {tensor.dtype} {tensor.shape}",
+            f"inputs.{slot.name}",
         )
     return np.ascontiguousarray(tensor).tobytes()
 

@@ -112,7 +112,9 @@ def build_protection(
 def require_empty(folder: Path) -> None:
     """Raise HarnessError unless a folder can be made: it is not there, or is empty."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise HarnessError(f"{folder}: expected no such folder, or an empty one, found content; give another")
+        raise HarnessError(
+            f"{folder}: expected no such folder, or an empty one, found content; give another", "folder"
+        )
 
 
 def _check_alarms(target: Target) -> None:
@@ -122,7 +124,8 @@ def _check_alarms(target: Target) -> None:
             taken = name if name in target.alarms else outputs[alarm.output]
             raise HarnessError(
                 f"target {target.name}: alarms.{taken}: expected neither an alarm {name} nor an output "
-                f"{alarm.output}, which protection adds, found it; rename it"
+                f"{alarm.output}, which protection adds, found it; rename it",
+                f"alarms.{taken}",
             )
 
 

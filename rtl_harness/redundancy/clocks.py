@@ -61,7 +61,8 @@ def clock_and_reset(target: Target, chain: Sequence[tuple[str, Mapping[str, Any]
     wanted = f"the reset {target.reset}" if clock else f"the clock {target.clock}"
     raise HarnessError(
         f"target {target.name}: dut: expected a port of {target.dut} that carries {wanted}, which keeps the "
-        "alarms, found none; protect a design that has one"
+        "alarms, found none; protect a design that has one",
+        "dut",
     )
 
 

@@ -118,7 +118,8 @@ def prove_codes(rtl: Path, memories: Sequence[Coded]) -> int:
             if why:
                 raise HarnessError(
                     f"{DECODERS[mechanism]}: expected of words of {width} bits that wrong bits are corrected "
-                    f"or reported as {mechanism} does; {why}: do not use this RTL"
+                    f"or reported as {mechanism} does; {why}: do not use this RTL",
+                    DECODERS[mechanism],
                 )
     return len(wanted)
 

@@ -139,7 +139,8 @@ def edit_sources(
     if len({file.name for file in edited}) < len(edited):
         raise HarnessError(
             f"target {design.target.name}: sources: expected different file names of "
-            f"{', '.join(map(str, edited))}, whose copies go to one folder; rename one"
+            f"{', '.join(map(str, edited))}, whose copies go to one folder; rename one",
+            "sources",
         )
     return list(edited), alarms
 

@@ -151,7 +151,7 @@ class GroupError(HarnessError):
     """A group that cannot be protected as asked; the message begins with its path."""
 
     def __init__(self, path: str, reason: str) -> None:
-        super().__init__(f"{path}: {reason}")
+        super().__init__(f"{path}: {reason}", path)
 
 
 def pieces_of(

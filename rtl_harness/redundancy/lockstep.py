@@ -229,7 +229,8 @@ def _check_wires(own: Lockstep, wires: Mapping[str, Any], directions: Mapping[st
         if direction == "In" and a != b:
             raise HarnessError(
                 f"{own.copy}.{port}: expected what {own.path} sees, found something else: the copy is not in "
-                "lockstep; do not use this RTL"
+                "lockstep; do not use this RTL",
+                f"{own.copy}.{port}",
             )
         if port not in own.compared:
             continue
@@ -237,7 +238,8 @@ def _check_wires(own: Lockstep, wires: Mapping[str, Any], directions: Mapping[st
             if pair not in compared and not (pair[0] == pair[1] and isinstance(pair[0], str)):
                 raise HarnessError(
                     f"{own.compare}: expected that it compares {own.path}.{port}[{bit}] with the copy's, "
-                    "found that it does not; do not use this RTL"
+                    "found that it does not; do not use this RTL",
+                    own.compare,
                 )
     return len(a_bits)
 
@@ -257,7 +259,7 @@ def _check_storage(elaboration: Elaboration, own: Lockstep) -> None:
     for path, index in inside.items():
         twin = own.copied(path)
         if twin not in found:
-            raise HarnessError(f"{twin}: expected storage of the copy, found none; do not use this RTL")
+            raise HarnessError(f"{twin}: expected storage of the copy, found none; do not use this RTL", twin)
         first, other = sites.offsets[index], sites.offsets[found[twin]]
         for bit in range(sites.elements[index].bits):
             of_block, of_copy = (
@@ -284,5 +286,6 @@ def _prove(target: Target, width: int) -> None:
         if "SAT proof finished - no model found: SUCCESS!" not in log:
             raise HarnessError(
                 f"{MODULE}: expected of {width} bits that it reports every difference, and of nothing else; "
-                "that could not be proven, do not use this RTL"
+                "that could not be proven, do not use this RTL",
+                MODULE,
             )

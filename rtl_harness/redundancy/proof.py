@@ -113,7 +113,8 @@ def _prove(rtl: Path, mechanism: Mechanism, size: tuple[int, int], copy: str, cl
     if "Induction step proven: SUCCESS!" not in run_yosys(script, work, f"reading {MODULES[mechanism]}"):
         raise HarnessError(
             f"{MODULES[mechanism]}: expected of {width} bits that it is right, and reports, with {copy} "
-            "wrong; that could not be proven, do not use this RTL"
+            "wrong; that could not be proven, do not use this RTL",
+            MODULES[mechanism],
         )
 
 
@@ -204,7 +205,8 @@ def check_copies(elaboration: Elaboration, registers: Sequence[Redundant]) -> No
                     )
                     raise HarnessError(
                         f"{sites[site].name}: expected a flip-flop of its own after synthesis, found "
-                        f"{what.value}{twin}; keep (* keep *) and (* keep_hierarchy *) on the copies"
+                        f"{what.value}{twin}; keep (* keep *) and (* keep_hierarchy *) on the copies",
+                        sites[site].name,
                     )
 
 
@@ -217,5 +219,5 @@ def _copies(elaboration: Elaboration, register: Redundant) -> Iterator[str]:
     known = {element.path for element in elaboration.sites.elements}
     for path in copies_of(register).values():
         if path not in known:
-            raise HarnessError(f"{path}: expected a register, found none in the protected design")
+            raise HarnessError(f"{path}: expected a register, found none in the protected design", path)
         yield path

@@ -105,7 +105,8 @@ def require_same_includes(target: Target, edited: Mapping[Path, Path]) -> None:
             raise HarnessError(
                 f"target {target.name}: {found.files[reader].path} names {name!r}, which is {file.path}: "
                 "expected no other file of that name beside a source that protection edits, found "
-                f"{added[0]}; rename one of them"
+                f"{added[0]}; rename one of them",
+                "include_dirs",
             )
 
 

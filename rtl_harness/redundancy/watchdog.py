@@ -90,11 +90,13 @@ class Watchdog:
         if not target.operation:
             raise HarnessError(
                 f"target {target.name}: watchdog: expected an output of {target.top} that counts finished "
-                "operations, found none; name one as operation in the target file, or leave the watchdog out"
+                "operations, found none; name one as operation in the target file, or leave the watchdog out",
+                "inferences",
             )
         if not 1 <= self.limit <= _MOST:
             raise HarnessError(
-                f"watchdog: expected a limit of 1 to {_MOST:,} cycles, found {self.limit:,}; correct it"
+                f"watchdog: expected a limit of 1 to {_MOST:,} cycles, found {self.limit:,}; correct it",
+                "watchdog.limit",
             )
 
 
@@ -127,7 +129,8 @@ def prove_watchdog(rtl: Path, width: int, limit: int) -> int:
         if "Induction step proven: SUCCESS!" not in run_yosys(script, work, f"reading {MODULE}"):
             raise HarnessError(
                 f"{MODULE}: expected that it expires when {width} bits have stood still for {limit:,} "
-                "cycles, and not before; that could not be proven, do not use this RTL"
+                "cycles, and not before; that could not be proven, do not use this RTL",
+                MODULE,
             )
     return 1
 
@@ -155,5 +158,6 @@ def check_watched(target: Target, elaboration: Elaboration) -> None:
             if module["netnames"][f"{timer}.{pin}"]["bits"] != module["ports"][output]["bits"]:
                 raise HarnessError(
                     f"{timer}.{pin}: expected that it is {output}, found that it is not: the watchdog looks "
-                    "at something else; do not use this RTL"
+                    "at something else; do not use this RTL",
+                    f"{timer}.{pin}",
                 )

@@ -67,7 +67,8 @@ class AbsentStorage:
         raise HarnessError(
             f"{where}: synthesis takes {site.name} for {_SAYS[wrong[0].hardware]}, but in the simulation its "
             "value decides the result, so hardware would do something else than what is simulated; give the "
-            "register a reset, or assign it in all cases"
+            "register a reset, or assign it in all cases",
+            site.name,
         )
 
     def _harmless(self, runs: Iterable[Absent]) -> bool:

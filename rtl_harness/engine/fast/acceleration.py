@@ -165,6 +165,7 @@ class Acceleration:
                 f"{reason}; more than {HELD:,} faults were answered by these gates before, which cannot be "
                 "trusted",
                 given[-1].fault,
+                "gates",
             )
         way = f"{reason}; the run without gates"
         with closing(alone({one.fault for one in given}, workers)) as again:

@@ -67,7 +67,7 @@ class AuditTrials:
             yield from self._tried(audit, faults)
             model.check_unused(audit.instances)
         except BrokenRunError as error:
-            raise SimulationError(f"{model.describe(faults[error.job])}: {error}") from error
+            raise SimulationError(f"{model.describe(faults[error.job])}: {error}", error.field) from error
         finally:
             audit.close()
 

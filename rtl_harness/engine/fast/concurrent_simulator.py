@@ -74,7 +74,7 @@ class ConcurrentSimulator:
         if not self.sweep.lanes_differ:
             yield from results.doubtful
         elif given is not None:
-            raise AuditError(f"{_DIFFER}; others that had been in it were answered before", given)
+            raise AuditError(f"{_DIFFER}; others that had been in it were answered before", given, "gates")
         elif again := [*results.discarded, *(done.injection.fault for done in results.doubtful)]:
             for done in self.outcomes(again, shortcuts):
                 yield done._replace(note=LANES_DIFFER)

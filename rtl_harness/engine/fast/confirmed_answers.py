@@ -56,4 +56,5 @@ def _refuted(model: Model, answer: Injection, why: str) -> AuditError:
         f"audit of early stops: {model.describe(answer.fault)} was taken for {answer}, {why}; "
         "what this engine answered cannot be trusted",
         answer.fault,
+        "early stops",
     )

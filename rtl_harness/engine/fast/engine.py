@@ -235,7 +235,7 @@ class VerilatorEngine:
             SimulationError: If a flip did not take, or the model breaks; it names the fault.
         """
         if workers < 1:
-            raise HarnessError(f"workers: expected at least 1, found {workers}")
+            raise HarnessError(f"workers: expected at least 1, found {workers}", "workers")
         golden = self.golden()
         for fault in faults:
             check_fault(fault, self.elaboration, golden.cycles)
@@ -309,7 +309,7 @@ class VerilatorEngine:
         """
         if waves is not None:
             raise HarnessError(
-                f"no waveform {waves}: the {self.name} engine writes none; use the cocotb engine"
+                f"no waveform {waves}: the {self.name} engine writes none; use the cocotb engine", "waves"
             )
         check_fault(fault, self.elaboration, self.golden().cycles)
         return self._singles.inject(fault, Shortcut.NONE).injection

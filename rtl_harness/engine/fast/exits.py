@@ -53,7 +53,8 @@ class Exits:
         if memory is None or not memory.observed:
             raise HarnessError(
                 f"target {target.name}: the workload's tail leaves with memory {tail.memory!r}, which is not "
-                "an observed memory of the target"
+                "an observed memory of the target",
+                "tail.memory",
             )
         self.tail = tail
         self._state_map = state_map
@@ -190,7 +191,8 @@ class Exits:
         if not whole or first.width != behind.width:
             raise HarnessError(
                 f"the workload's tail names a queue with the registers {', '.join(paths)}; expected three "
-                "variables of their own, two pointers of the same width among them"
+                "variables of their own, two pointers of the same width among them",
+                "tail.queue",
             )
         pointers = first.offset, behind.offset, first.size
         return QueueBytes(level.offset, level.size, *pointers, _values(queue, first))

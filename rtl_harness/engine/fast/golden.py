@@ -58,7 +58,8 @@ class GoldenPass:
         if not end.finished:
             raise SimulationError(
                 f"{model.name}: expected {model.target.done} within {limit} cycles, status is "
-                f"{end.status:#x}; check the memory images and the reset"
+                f"{end.status:#x}; check the memory images and the reset",
+                "done",
             )
         moves = ((0, model.origin.port(Port.OPERATION)), *model.injector.cursor.operations())
         return end, operation_ends(moves[1:]), tuple(moves)
@@ -103,5 +104,6 @@ def check_state_is_whole(model: Model, end: RunEnd) -> None:
     if found != end:
         raise SimulationError(
             f"{model.name}: the storage that elaboration found is not all that decides the future; expected "
-            f"{end} after a transplant in cycle {middle}, found {found}"
+            f"{end} after a transplant in cycle {middle}, found {found}",
+            "transplant",
         )

@@ -130,7 +130,8 @@ class Model:
             if any((one.view(storage) != expected).any() for one in running):
                 raise SimulationError(
                     f"{self.name}: expected that no word of {storage.path} beyond those that the workload "
-                    "says is ever written, found one that is; correct the bench, or take out words_plusarg"
+                    "says is ever written, found one that is; correct the bench, or take out words_plusarg",
+                    storage.path,
                 )
 
     @property
@@ -144,5 +145,6 @@ class Model:
         if dict(self.elaboration.parameters) != wanted:
             raise HarnessError(
                 f"workload {self.workload.name} needs the parameters {wanted}, the elaboration was made with "
-                f"{dict(self.elaboration.parameters)}; call elaborate(target, workload.parameters)"
+                f"{dict(self.elaboration.parameters)}; call elaborate(target, workload.parameters)",
+                "parameters",
             )

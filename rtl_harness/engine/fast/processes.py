@@ -121,7 +121,8 @@ class _Pool:
             raise SimulationError(
                 f"a worker ended with exit code {process.exitcode} while it simulated one of the "
                 f"{len(chunk)} faults from {chunk[0]} to {chunk[-1]}; "
-                "run them with one worker to see which"
+                "run them with one worker to see which",
+                "worker",
             ) from error
         if isinstance(answer, BaseException):
             raise answer

@@ -74,7 +74,9 @@ class Singles:
         if fault.held is None:
             return self._upset(fault, shortcuts)
         if self._model.workload.inferences > 1:
-            raise HarnessError(f"{self._model.describe(fault)}: a stuck bit is in both inferences; run one")
+            raise HarnessError(
+                f"{self._model.describe(fault)}: a stuck bit is in both inferences; run one", "fault.held"
+            )
         return self._hold(fault, fault.held, shortcuts)
 
     def classified(self, fault: Fault, end: RunEnd) -> Injection:
@@ -111,11 +113,14 @@ class Singles:
             case Ending.NOT_APPLIED:
                 kept = "the flip" if fault.held is None else "its value"
                 raise SimulationError(
-                    f"{self._model.describe(fault)}: the bit did not keep {kept} until the design had settled"
+                    f"{self._model.describe(fault)}: the bit did not keep {kept} until the design had "
+                    "settled",
+                    "fault.held",
                 )
             case _:
                 raise SimulationError(
-                    f"{self._model.describe(fault)}: the design called $finish in cycle {end_cycle}"
+                    f"{self._model.describe(fault)}: the design called $finish in cycle {end_cycle}",
+                    "$finish",
                 )
 
     def _upset(self, fault: Fault, shortcuts: Shortcut) -> Outcome:
@@ -130,7 +135,7 @@ class Singles:
                     return Outcome(self.masked(fault), False, 0, "vanished")
                 result = injector.inject(flips, fault.cycle, limit, shortcuts)
         except SimulationError as error:
-            raise SimulationError(f"{self._model.describe(fault)}: {error}") from error
+            raise SimulationError(f"{self._model.describe(fault)}: {error}", error.field) from error
         first = self._first_end(result, shortcuts)
         end = replace(self._reported_end(fault, result), first=first)
         shortened = result.stop in _HOW or fault.cycle + 1 + result.simulated != result.end_cycle
@@ -141,7 +146,7 @@ class Singles:
         try:
             result = self._model.injector.hold(bits, value, self.timeout_cycles, shortcuts)
         except SimulationError as error:
-            raise SimulationError(f"{self._model.describe(fault)}: {error}") from error
+            raise SimulationError(f"{self._model.describe(fault)}: {error}", error.field) from error
         injection = self.classified(fault, self._reported_end(fault, result))
         shortened = result.stop in _HOW or result.simulated != result.end_cycle
         return Outcome(injection, shortened, result.simulated, _how(result))

@@ -61,7 +61,7 @@ class StateMap:
         self._width: dict[str, int] = {}
         self._storage: dict[str, StoragePlace] = {}
         self.unused: list[StoragePlace] = []
-        problems = []
+        problems: list[UnmappedSiteError] = []
         for element in (*elaboration.sites.elements, *elaboration.bench_elements):
             try:
                 place = elaboration.locations[element.path]
@@ -69,11 +69,12 @@ class StateMap:
                 self._storage[element.path] = self._shortened(built, (words or {}).get(element.path))
                 self._width[element.path] = element.width
             except UnmappedSiteError as error:
-                problems.append(str(error))
+                problems.append(error)
         if problems:
             raise UnmappedSiteError(
                 f"target {target.name}: {len(problems)} storage elements of the netlist are not as such in "
-                "the compiled model:\n" + "\n".join(problems)
+                "the compiled model:\n" + "\n".join(map(str, problems)),
+                problems[0].field,
             )
         elements = (*elaboration.sites.elements, *elaboration.bench_elements)
         self.registers = [self._storage[e.path] for e in elements if e.kind != "sram"]
@@ -161,7 +162,8 @@ def _mapped(instance: Instance, element: StorageElement, place: Location) -> Sto
     wanted, found = (place.packed_width, element.depth), (storage.width, storage.depth)
     if wanted != found:
         raise UnmappedSiteError(
-            f"{element.path}: expected {wanted[1]} words of {wanted[0]} bits, found {found[1]} of {found[0]}"
+            f"{element.path}: expected {wanted[1]} words of {wanted[0]} bits, found {found[1]} of {found[0]}",
+            element.path,
         )
     return storage
 

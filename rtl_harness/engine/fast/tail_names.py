@@ -60,7 +60,8 @@ class TailNames:
         if missing:
             raise HarnessError(
                 f"the workload's tail names a queue with the registers {', '.join(missing)}; the design has "
-                "none of these"
+                "none of these",
+                "tail.queue",
             )
         new = [self._plain(self._names.of(path)) for path in old]
         if any(len(paths) != 1 for paths in new) or any(self._names.of(path).copies for path in old):

@@ -107,7 +107,9 @@ class PlainEngine(WholeRuns):
                 yield injection.until_detection() if self._until_detection else injection
                 answered += 1
         if answered != len(todo):
-            raise SimulationError(f"the plain injector has answered for {answered} of {len(todo)} faults")
+            raise SimulationError(
+                f"the plain injector has answered for {answered} of {len(todo)} faults", "worker"
+            )
 
     def replay(self, fault: Fault) -> Injection:
         """Simulate one fault in a process of its own."""
@@ -120,7 +122,8 @@ class PlainEngine(WholeRuns):
             if not found.end.finished:
                 raise SimulationError(
                     f"{self.target.name} running {self.workload.name}: no {self.target.done} within "
-                    f"{self._golden_limit} cycles; check memory images and reset"
+                    f"{self._golden_limit} cycles; check memory images and reset",
+                    "done",
                 )
             cycles = found.end.cycles
             allowed = operation_allowance(
@@ -134,7 +137,7 @@ class PlainEngine(WholeRuns):
         sites, golden = self.elaboration.sites, self._simulated()
         struck = sites.flipped(fault.site, fault.bits)
         if fault.held is not None and self.workload.inferences > 1:
-            raise HarnessError("a stuck bit is in both inferences; run one")
+            raise HarnessError("a stuck bit is in both inferences; run one", "fault.held")
         first = self.golden().end.first
         whole = golden.end.cycles if first is None else first.end_cycle
         rest = 0 if first is None else math.ceil(self._timeout_factor * (golden.end.cycles - whole))
@@ -203,7 +206,8 @@ class PlainEngine(WholeRuns):
             end = tail(log.read_text(encoding="utf-8", errors="replace"))
             raise SimulationError(
                 f"{self.target.name} running {self.workload.name}: the plain injector ended with "
-                f"{process.returncode}; its last lines:\n{end}"
+                f"{process.returncode}; its last lines:\n{end}",
+                "worker",
             )
 
     def _judged(self, fault: Fault, faulty: FaultyEnd) -> Injection:

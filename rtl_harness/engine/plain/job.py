@@ -144,7 +144,7 @@ def read_answer(line: str) -> Answer:
             raise ValueError("cut off")
         return _golden(words[1:]) if words[0] == "golden" else (int(words[1]), _faulty(words[2:]))
     except (ValueError, IndexError, StopIteration) as error:
-        raise SimulationError(f"the plain injector has written no answer: {line[:80]!r}") from error
+        raise SimulationError(f"the plain injector has written no answer: {line[:80]!r}", "answer") from error
 
 
 def golden_state(file: Path, workload: Workload, target: Target, elaboration: Elaboration) -> str:

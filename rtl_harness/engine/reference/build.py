@@ -41,7 +41,9 @@ def wave_format(path: Path | None) -> Waves:
             return "vcd"
         case ".fst":
             return "fst"
-    raise HarnessError(f"{path}: expected a waveform file that ends in .vcd or .fst; correct the name")
+    raise HarnessError(
+        f"{path}: expected a waveform file that ends in .vcd or .fst; correct the name", "waves"
+    )
 
 
 def check_waves(path: Path) -> None:
@@ -54,7 +56,8 @@ def check_waves(path: Path) -> None:
     if wave_format(path) == "fst" and (missing := missing_fst_headers()):
         raise ToolMissingError(
             f"{path}: a waveform in FST format needs the headers lz4.h and zlib.h, found no "
-            f"{' and no '.join(missing)}; install them ({FST_REMEDY}) or ask for a .vcd file"
+            f"{' and no '.join(missing)}; install them ({FST_REMEDY}) or ask for a .vcd file",
+            "waves",
         )
 
 
@@ -118,7 +121,7 @@ def _cocotb_folders() -> tuple[Path, Path]:
         from cocotb_tools import config
     except ImportError as error:
         raise ToolMissingError(
-            "expected the Python package cocotb, found none; pip install cocotb==2.1.0"
+            "expected the Python package cocotb, found none; pip install cocotb==2.1.0", "packages.cocotb"
         ) from error
     return Path(config.share_dir) / "lib" / "verilator", Path(config.libs_dir)
 

@@ -98,7 +98,8 @@ class CocotbEngine(WholeRuns):
             if not end.finished:
                 raise SimulationError(
                     f"{self.target.name} running {self.workload.name}: no {self.target.done} within "
-                    f"{self._golden_limit} cycles, status is {end.status:#x}; check memory images and reset"
+                    f"{self._golden_limit} cycles, status is {end.status:#x}; check memory images and reset",
+                    "done",
                 )
             check_second(self.target, self.workload, end)
             moves = tuple((cycles, value) for cycles, value in answer["moves"])
@@ -121,7 +122,7 @@ class CocotbEngine(WholeRuns):
             SimulationError: If a simulator breaks or a flip did not take; it names the fault.
         """
         if workers < 1:
-            raise HarnessError(f"workers: expected at least 1, found {workers}")
+            raise HarnessError(f"workers: expected at least 1, found {workers}", "workers")
         golden = self.golden()
         for fault in faults:
             check_fault(fault, self.elaboration, golden.cycles)
@@ -208,7 +209,9 @@ class CocotbEngine(WholeRuns):
             request["watchdog"] = [self._operation_cycles, *before]
         if fault.held is not None:
             if whole.first is not None:
-                raise HarnessError(f"{self._describe(fault)}: a stuck bit is in both inferences; run one")
+                raise HarnessError(
+                    f"{self._describe(fault)}: a stuck bit is in both inferences; run one", "fault.held"
+                )
             byte, bit = bit_place(sites, fault.site)
             request |= {"held": fault.held, "final": self._golden_state[byte] >> bit & 1}
         return request
@@ -251,7 +254,7 @@ class CocotbEngine(WholeRuns):
 
     def _start(self, options: Sequence[str], waves: Waves) -> Worker:
         if not self._cleanup.alive:
-            raise HarnessError("this engine was closed; make a new one")
+            raise HarnessError("this engine was closed; make a new one", "closed")
         if waves not in self._simulators:
             self._simulators[waves] = build_simulator(self.target, self.elaboration, waves)
         simulator = self._simulators[waves]

@@ -78,7 +78,9 @@ class Worker:
                 more = f"\n  and {len(problems) - _NAMES_SHOWN} more" if len(problems) > _NAMES_SHOWN else ""
                 raise UnmappedSiteError(
                     f"expected every storage element in the simulator, {len(problems)} are not there as "
-                    f"elaborated:\n  {shown}{more}\nsimplify the types or names of these variables in the RTL"
+                    f"elaborated:\n  {shown}{more}\nsimplify the types or names of these variables in "
+                    "the RTL",
+                    "sites",
                 )
         except BaseException:
             self.kill()
@@ -89,7 +91,8 @@ class Worker:
         if missing := _NOT_FOUND.search(self._log.read_text(encoding="utf-8", errors="replace")):
             raise SimulationError(
                 f"the RTL reads {missing[1]!r}, which is none of the target's files; name it in data_files "
-                "of the target"
+                "of the target",
+                "data_files",
             )
 
     def fileno(self) -> int:
@@ -115,13 +118,13 @@ class Worker:
         if not line:
             code = self._process.wait(timeout=10)
             raise SimulationError(
-                f"{what}: the simulator ended with exit code {code}; its last lines:\n{self.log()}"
+                f"{what}: the simulator ended with exit code {code}; its last lines:\n{self.log()}", "worker"
             )
         answer: dict[str, Any] = json.loads(line)
         if "crash" in answer:
-            raise SimulationError(f"{what}: {answer['crash']}; its last lines:\n{self.log()}")
+            raise SimulationError(f"{what}: {answer['crash']}; its last lines:\n{self.log()}", "worker")
         if "error" in answer:
-            raise SimulationError(f"{what}: {answer['error']}")
+            raise SimulationError(f"{what}: {answer['error']}", "flip")
         return answer
 
     def log(self) -> str:
@@ -155,7 +158,8 @@ def _environment(top: str, config: Path, descriptor: int, folder: Path) -> dict[
     if library is None:
         raise ToolMissingError(
             f"expected Python's shared library ({python_library()}), found none; use a Python built with it "
-            f"(Debian: apt-get install {python_library().rpartition('.')[0]})"
+            f"(Debian: apt-get install {python_library().rpartition('.')[0]})",
+            "libpython",
         )
     return {
         **os.environ,

@@ -38,5 +38,6 @@ def check_size(**elements: int) -> None:
         if size > _LARGEST_TENSOR:
             raise HarnessError(
                 f"the functional model holds tensors of {_LARGEST_TENSOR} elements, "
-                f"the {name.replace('_', ' ')} of an operation has {size}: run this stream in RTL"
+                f"the {name.replace('_', ' ')} of an operation has {size}: run this stream in RTL",
+                name,
             )

@@ -100,5 +100,7 @@ CONFIGS = {c.name: c for c in (ETHOS_U55_32, ETHOS_U55_64, ETHOS_U55_128, ETHOS_
 def npu_config(name: str, *, region_check: bool = True) -> NpuConfig:
     """Return the accelerator configuration of that name; raise HarnessError if there is none."""
     if name not in CONFIGS:
-        raise HarnessError(f"expected an accelerator among {', '.join(CONFIGS)}, found {name!r}")
+        raise HarnessError(
+            f"expected an accelerator among {', '.join(CONFIGS)}, found {name!r}", "accelerator"
+        )
     return replace(CONFIGS[name], region_check=region_check)

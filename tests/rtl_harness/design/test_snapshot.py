@@ -21,6 +21,7 @@ from resil.rtl_harness.engine.fast.native.runner import Runner
 from resil.rtl_harness.engine.reference.engine import CocotbEngine
 from resil.rtl_harness.engine.workload import OutputSpec, Workload
 from resil.rtl_harness.errors import HarnessError, SimulationError
+from testkit.errors import about
 
 TARGET = """
 name = "rom"
@@ -188,15 +189,11 @@ def computed(place):
 def test_a_name_that_the_rtl_computes_is_refused_by_both_engines(place, monkeypatch):
     monkeypatch.chdir(place)
     target = computed(place)
-    with pytest.raises(
-        SimulationError, match=r"the RTL reads 'rom3\.hex', which is none of the target's files"
-    ):
+    with pytest.raises(SimulationError, check=about("data_files")):
         run(target)
     workload = Workload("run", {}, OutputSpec("out", 0, (1,), "uint8"))
     with (
-        pytest.raises(
-            SimulationError, match=r"the RTL reads 'rom3\.hex', which is none of the target's files"
-        ),
+        pytest.raises(SimulationError, check=about("data_files")),
         CocotbEngine(target, workload, elaborate(target)) as slow,
     ):
         slow.golden()
@@ -221,21 +218,21 @@ def test_a_rom_that_means_two_files_is_refused(place):
         'module two; logic [7:0] r [8]; initial $readmemh("rom.hex", r); endmodule\n'
     )
     two = target_of(place, sources=(*target_of(place).sources, place / "other/two.sv"))
-    with pytest.raises(HarnessError, match=r"'rom.hex' is .*rtl/rom.hex for one source and .*other/rom.hex"):
+    with pytest.raises(HarnessError, check=about("data_dirs")):
         rtl_digest(two)
 
 
 def test_what_a_tool_reads_beside_the_copies_is_an_error(tmp_path):
     (tmp_path / "known").mkdir()
     require_read([tmp_path / "known" / "a.sv"], [tmp_path / "known"], "slang")
-    with pytest.raises(HarnessError, match=r"slang has read .*b\.sv, which is none of the target's files"):
+    with pytest.raises(HarnessError, check=about("include_dirs")):
         require_read([tmp_path / "known" / ".." / "b.sv"], [tmp_path / "known"], "slang")
 
 
 def test_an_include_by_an_absolute_path_is_an_error(place, tmp_path):
     (tmp_path / "abs.svh").write_text("`define MORE 3\n")
     (place / "rtl/core.sv").write_text(CORE.replace("../common/more.vi", str(tmp_path / "abs.svh")))
-    with pytest.raises(HarnessError, match=r"slang has read .*abs\.svh, which is none of the target's files"):
+    with pytest.raises(HarnessError, check=about("include_dirs")):
         elaborate(target_of(place))
 
 
@@ -264,5 +261,5 @@ def test_what_verilator_reads_beside_the_copies_is_an_error(place, tmp_path):
     verilated(frozen(target_of(place)), tmp_path / "known")
     (tmp_path / "abs.svh").write_text("`define MORE 3\n")
     (place / "rtl/core.sv").write_text(CORE.replace("../common/more.vi", str(tmp_path / "abs.svh")))
-    with pytest.raises(HarnessError, match=r"Verilator has read .*abs\.svh, which is none of the target's"):
+    with pytest.raises(HarnessError, check=about("include_dirs")):
         verilated(frozen(target_of(place)), tmp_path / "other")

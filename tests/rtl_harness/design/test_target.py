@@ -5,6 +5,7 @@ import pytest
 
 from resil.rtl_harness.design.target import load_target
 from resil.rtl_harness.errors import HarnessError
+from testkit.errors import about
 
 GOOD = """
 name = "t"
@@ -66,45 +67,45 @@ def test_unknown_name_lists_the_shipped_ones():
 
 
 def test_missing_file(tmp_path):
-    with pytest.raises(HarnessError, match=r"none\.toml: no such file; give the path of a target file"):
+    with pytest.raises(HarnessError, check=about("file")):
         load_target(tmp_path / "none.toml")
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "message"),
+    ("old", "new", "field"),
     [
-        ('done = "done"', "", "done: this key is mandatory"),
-        ('done = "done"', 'done = "done"\nerorr = "e"', "erorr: unknown key; did you mean 'error'"),
-        ('done = "done"', 'done = "done"\nmacros = 3', "macros: expected a string or a list of strings"),
-        ('done = "done"', 'done = "done"\nmacros = ["a.*", "b", "a.*"]', r"macros: 'a\.\*' is there twice"),
-        ('done = "done"', "done = 1", "done: expected a string, found 1"),
-        ('"*.sv"', '"*.vhd"', r"sources: no file matches '\*\.vhd'"),
-        ('"*.sv"', '"**.sv"', r"sources: '\*\*\.sv' cannot be looked for \(Invalid pattern"),
-        ('"*.sv"', f'"{"a/" * 2000}*"', r"sources: 'a/a/.*\.\.\. cannot be looked for \(maximum recursion"),
-        ('"*.sv"', f'"{"x" * 5000}"', r"sources: 'xx.* cannot be looked for \(File name too long"),
-        ('"*.sv"', '"\\u0000"', r"sources: '\\x00' cannot be looked for \(embedded null"),
-        ("[parameters]", 'include_dirs = "\\u0000"\n[parameters]', "include_dirs: .* cannot be looked for"),
-        ('["b.sv", "*.sv"]', "[]", "sources: expected at least one file"),
-        ("reset_active_low = false", "reset_cycles = true", "reset_cycles: expected an integer"),
-        ("word_bytes = 4", "word_bytes = 0", r"memories\.m\.word_bytes: expected at least 1"),
-        ("word_bytes = 4", "", r"memories\.m\.word_bytes: this key is mandatory"),
-        ('plusarg = "m"', 'plusarg = "m"\nobservd = true', r"memories\.m\.observd: .*'observed'"),
-        ('one = "u_dut.u_one"', 'one = "u_dut.u_two"', "also in block one; name it once"),
-        ("Words = 8", 'Words = "8"', "Words: expected a value of type int"),
-        ('name = "t"', "name = ", "not valid TOML"),
+        ('done = "done"', "", "done"),
+        ('done = "done"', 'done = "done"\nerorr = "e"', "erorr"),
+        ('done = "done"', 'done = "done"\nmacros = 3', "macros"),
+        ('done = "done"', 'done = "done"\nmacros = ["a.*", "b", "a.*"]', "macros"),
+        ('done = "done"', "done = 1", "done"),
+        ('"*.sv"', '"*.vhd"', "sources"),
+        ('"*.sv"', '"**.sv"', "sources"),
+        ('"*.sv"', f'"{"a/" * 2000}*"', "sources"),
+        ('"*.sv"', f'"{"x" * 5000}"', "sources"),
+        ('"*.sv"', '"\\u0000"', "sources"),
+        ("[parameters]", 'include_dirs = "\\u0000"\n[parameters]', "include_dirs"),
+        ('["b.sv", "*.sv"]', "[]", "sources"),
+        ("reset_active_low = false", "reset_cycles = true", "reset_cycles"),
+        ("word_bytes = 4", "word_bytes = 0", "memories.m.word_bytes"),
+        ("word_bytes = 4", "", "memories.m.word_bytes"),
+        ('plusarg = "m"', 'plusarg = "m"\nobservd = true', "memories.m.observd"),
+        ('one = "u_dut.u_one"', 'one = "u_dut.u_two"', "blocks.two"),
+        ("Words = 8", 'Words = "8"', "Words"),
+        ('name = "t"', "name = ", "file"),
         (
             "[parameters]",
             '[titles]\nonne = "x"\n[parameters]',
-            r"titles\.onne: expected one of the blocks",
+            "titles.onne",
         ),
-        ("[parameters]", "[titles]\none = 1\n[parameters]", "one: expected a value of type str"),
-        ("[parameters]", 'include_dirs = ["inc"]\n[parameters]', "include_dirs: there is no folder"),
+        ("[parameters]", "[titles]\none = 1\n[parameters]", "one"),
+        ("[parameters]", 'include_dirs = ["inc"]\n[parameters]', "include_dirs"),
     ],
 )
-def test_wrong_entries_are_named(write, old, new, message):
+def test_wrong_entries_are_named(write, old, new, field):
     assert old in GOOD
     path = write(GOOD.replace(old, new))
-    with pytest.raises(HarnessError, match=message) as caught:
+    with pytest.raises(HarnessError, check=about(field)) as caught:
         load_target(path)
     assert str(path.resolve()) in str(caught.value) or str(path) in str(caught.value)
 
@@ -119,7 +120,7 @@ def test_shipped_files_are_named_with_a_prefix(write):
         *("b.sv", "resil_apb_master.sv", "resil_axi_burst.sv", "resil_axi_mem.sv", "resil_axil_master.sv"),
         *("resil_boot.sv", "resil_delay_queue.sv"),
     ]
-    with pytest.raises(HarnessError, match=r"no file matches 'resil:bench/other\.sv'"):
+    with pytest.raises(HarnessError, check=about("sources")):
         load_target(write(GOOD.replace('"*.sv"', '"resil:bench/other.sv"')))
 
 

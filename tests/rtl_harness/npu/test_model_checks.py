@@ -10,6 +10,7 @@ from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.npu.model.config import CONFIGS, ETHOS_U55_32, NpuConfig, npu_config
 from resil.rtl_harness.npu.model.program import End, lower
 from resil.rtl_harness.npu.model.status import Status
+from testkit.errors import about
 from testkit.npu.model_support import Case, Shape, conv_case, scale_bytes
 
 SHAPE = Shape(
@@ -241,5 +242,5 @@ def test_the_ifm_buffer_is_divided_among_lanes():
 def test_accelerators_by_name():
     assert npu_config("ethos-u55-32") == ETHOS_U55_32
     assert [(c.name, c.macs) for c in CONFIGS.values()] == [(f"ethos-u55-{n}", n) for n in (32, 64, 128, 256)]
-    with pytest.raises(HarnessError, match=r"ethos-u55-32.*'ethos-u99'"):
+    with pytest.raises(HarnessError, check=about("accelerator")):
         npu_config("ethos-u99")

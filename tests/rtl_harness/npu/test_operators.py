@@ -16,6 +16,7 @@ from resil.networks.tflite_writer import serialise_network
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.npu.model.config import CONFIGS
 from resil.rtl_harness.npu.refusals import check_taken, refusals
+from testkit.errors import about
 from tests.rtl_harness.npu.network_support import run_network
 from tests.rtl_harness.npu.operator_graphs import (
     any_levels,
@@ -87,7 +88,7 @@ def test_what_the_npu_does_not_take_is_refused_with_the_operators_name(kind: str
     path.write_bytes(serialise_network(graph))
     network = compile_network(path, "ethos-u55-64")
     assert len(refusals(network)) == 1
-    with pytest.raises(HarnessError, match=rf"does not take 1 .*operation 0, {layer}.*'out'"):
+    with pytest.raises(HarnessError, check=about("operations[0]")):
         check_taken(network)
 
 

@@ -12,6 +12,7 @@ from resil.networks.compile import compile_network
 from resil.rtl_harness.engine.workload import exact
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.npu.workload import boot_image, layout, npu_workload
+from testkit.errors import about
 
 ACCELERATOR = "ethos-u55-32"
 
@@ -137,15 +138,15 @@ def test_several_inputs_and_outputs_lie_in_their_slots(compiled, image):
     "bad", [np.zeros((8, 8, 1), np.uint8), np.zeros((8, 8, 2), np.int8), np.zeros((2, 8, 8, 1), np.int8)]
 )
 def test_wrong_input_is_refused(compiled, bad):
-    with pytest.raises(HarnessError, match=r"expected an input input of type int8 and shape \(1, 8, 8, 1\)"):
+    with pytest.raises(HarnessError, check=about("inputs.input")):
         npu_workload(compiled, bad)
 
 
 def test_what_the_bench_cannot_hold_is_refused(compiled, image):
-    with pytest.raises(HarnessError, match=r"uses \[3\] too"):
+    with pytest.raises(HarnessError, check=about("regions")):
         npu_workload(dataclasses.replace(compiled, region_sizes={**compiled.region_sizes, 3: 16}), image)
-    with pytest.raises(HarnessError, match=r"expected tensors for 2 inputs \(input, input\), found 1"):
+    with pytest.raises(HarnessError, check=about("inputs")):
         npu_workload(dataclasses.replace(compiled, inputs=compiled.inputs * 2), image)
     moved = dataclasses.replace(compiled.inputs[0], offset=1279)
-    with pytest.raises(HarnessError, match="reaches beyond region 1"):
+    with pytest.raises(HarnessError, check=about("inputs.input.size")):
         npu_workload(dataclasses.replace(compiled, inputs=(moved,)), image)

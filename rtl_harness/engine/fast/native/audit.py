@@ -100,7 +100,7 @@ class AuditRuns:
             (ctypes.c_uint64 * len(numbers))(*numbers),
         )
         if not self._handle:
-            raise SimulationError(f"the audit could not start: {self._error()}")
+            raise SimulationError(f"the audit could not start: {self._error()}", "start")
 
     def close(self) -> None:
         """Free it and its instances."""

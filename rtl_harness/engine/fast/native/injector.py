@@ -153,7 +153,7 @@ class Injector:
         counted = (part for own in pieces for part in (own, len(own)))
         self._handle: int | None = create(*handles, *counted, *kinds)
         if not self._handle:
-            raise SimulationError(f"the injector could not start: {self._error()}")
+            raise SimulationError(f"the injector could not start: {self._error()}", "start")
 
     def close(self) -> None:
         """Free the injector and its two instances."""
@@ -170,7 +170,9 @@ class Injector:
         """
         code = self._calls.resil_injector_golden(self._handle, limit, several)
         if code < 0:
-            raise SimulationError(f"the golden run failed after {self.cursor.cycle} cycles: {self._error()}")
+            raise SimulationError(
+                f"the golden run failed after {self.cursor.cycle} cycles: {self._error()}", "golden"
+            )
         return Stop(code)
 
     def inject(self, flips: Sequence[Flip], cycle: int, limit: int, shortcuts: Shortcut) -> InjectionResult:

@@ -126,7 +126,7 @@ class Instance:
     def handle(self) -> int:
         """Address of the C++ object."""
         if not self._handle:
-            raise SimulationError("the model instance was closed already; create a new one")
+            raise SimulationError("the model instance was closed already; create a new one", "closed")
         return self._handle
 
     @property
@@ -189,7 +189,8 @@ class Instance:
                 return element(path, found, indices[len(indices) - used :])
         raise UnmappedSiteError(
             f"expected a register or memory {path} in the simulator, found none; the netlist and the "
-            "compiled model disagree, or it was not among the storage named when the model was built"
+            "compiled model disagree, or it was not among the storage named when the model was built",
+            path,
         )
 
     def view(self, storage: StoragePlace) -> npt.NDArray[np.uint8]:

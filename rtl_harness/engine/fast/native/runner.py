@@ -101,7 +101,8 @@ class Runner:
         if dict(workload.parameters) != self.parameters:
             raise HarnessError(
                 f"{workload.name} needs parameters {dict(workload.parameters)}, "
-                f"this build has {self.parameters}"
+                f"this build has {self.parameters}",
+                "parameters",
             )
         with image_files(self.target, self._whole_images(workload)) as plusargs:
             yield [*plusargs, *words_plusargs(self.target, workload)]
@@ -126,7 +127,8 @@ class Runner:
         if unknown:
             raise HarnessError(
                 f"{workload.name} fills {', '.join(unknown)}; the memories of target {self.target.name} are "
-                f"{', '.join(sorted(self._built))}"
+                f"{', '.join(sorted(self._built))}",
+                "images",
             )
         whole = {}
         for name in self._built:
@@ -135,7 +137,8 @@ class Runner:
             if len(image) > size:
                 raise HarnessError(
                     f"{workload.name}: the image of {name} has {len(image)} bytes, the memory of target "
-                    f"{self.target.name} holds {size}; enlarge it by the top's parameters"
+                    f"{self.target.name} holds {size}; enlarge it by the top's parameters",
+                    f"images.{name}",
                 )
             whole[name] = image.ljust(size, b"\0")
         return whole

@@ -79,13 +79,14 @@ def element(path: str, found: Variable, indices: Sequence[int]) -> StoragePlace:
     dimensions = [(found.words[i], found.lowest[i]) for i in range(found.dimensions)]
     if len(indices) > len(dimensions):
         raise UnmappedSiteError(
-            f"{path} has {len(indices)} indices, the simulator's variable {len(dimensions)} dimensions"
+            f"{path} has {len(indices)} indices, the simulator's variable {len(dimensions)} dimensions", path
         )
     position = 0
     for index, (words, lowest) in zip(indices, dimensions, strict=False):
         if not 0 <= index - lowest < words:
             raise UnmappedSiteError(
-                f"{path}: index {index} is not in {lowest} .. {lowest + words - 1}, the simulator's range"
+                f"{path}: index {index} is not in {lowest} .. {lowest + words - 1}, the simulator's range",
+                path,
             )
         position = position * words + index - lowest
     rest = dimensions[len(indices) :]

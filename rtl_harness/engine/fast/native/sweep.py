@@ -257,7 +257,7 @@ class Sweep:
             injector.handle, gates.address, None if given is None else given.ctypes.data
         )
         if not self._handle:
-            raise SimulationError(f"the sweep could not start: {self._error()}")
+            raise SimulationError(f"the sweep could not start: {self._error()}", "start")
 
     def add_lanes(self, lanes: LaneLibrary) -> None:
         """Let injections that are simulated for long go on in a lane model.
@@ -273,7 +273,7 @@ class Sweep:
         fields += [memories.ctypes.data, len(lanes.memories)]
         given = np.array(fields, np.uint64)
         if self._calls.resil_sweep_lanes(self._handle, given.ctypes.data) != 0:
-            raise SimulationError(f"the lane model does not fit: {self._error()}")
+            raise SimulationError(f"the lane model does not fit: {self._error()}", "lanes")
 
     def close(self) -> None:
         """Free it."""

@@ -25,6 +25,7 @@ from resil.rtl_harness.errors import (
     UnmappedSiteError,
 )
 from resil.rtl_harness.faults import Fault, Outcome, Reported, Rise, Seen
+from testkit.errors import about
 
 OUTPUT = OutputSpec("sink", 0, (48, 8), "uint8")
 
@@ -160,9 +161,7 @@ def test_combinational_signal_is_no_site(target, workload, elaboration):
     )
     with (
         CocotbEngine(target, workload, wrong) as made,
-        pytest.raises(
-            SimulationError, match=r"g_lane\[0\]\.product\[2\]\), cycle 100.*the flip did not take"
-        ),
+        pytest.raises(SimulationError, check=about("flip")),
     ):
         list(made.run([Fault(site(wrong, path, 2), 100)]))
 
@@ -178,9 +177,7 @@ def test_unmapped_sites_are_named(target, workload, elaboration):
     )
     with (
         CocotbEngine(target, workload, wrong) as made,
-        pytest.raises(
-            UnmappedSiteError, match=r"1 are not there.*\n.*round_q: expected a packed value of 9 bits"
-        ),
+        pytest.raises(UnmappedSiteError, check=about("sites")),
     ):
         made.golden()
 
@@ -188,7 +185,7 @@ def test_unmapped_sites_are_named(target, workload, elaboration):
 def test_killed_simulator_is_reported_and_replaced(engine, some_faults):
     expected = keyed(engine.run(some_faults[:6]))
     os.killpg(engine._workers[0]._process.pid, signal.SIGKILL)
-    with pytest.raises(SimulationError, match="the simulator ended with exit code -9"):
+    with pytest.raises(SimulationError, check=about("worker")):
         list(engine.run(some_faults[:6]))
     assert keyed(engine.run(some_faults[:6])) == expected
 
@@ -220,7 +217,7 @@ def test_no_process_is_left(target, workload, elaboration, some_faults):
     assert [processes_of_group(g) for g in groups] == [set(), set()]
     assert not any(f.exists() for f in folders)
     made.close()
-    with pytest.raises(HarnessError, match="closed"):
+    with pytest.raises(HarnessError, check=about("closed")):
         made.replay(some_faults[0])
 
 
@@ -247,7 +244,7 @@ def test_waveform(engine, some_faults, tmp_path):
 
 def test_waveform_formats(tmp_path):
     assert [wave_format(p) for p in (None, tmp_path / "a.vcd", tmp_path / "a.fst")] == ["none", "vcd", "fst"]
-    with pytest.raises(HarnessError, match=r"ends in \.vcd or \.fst"):
+    with pytest.raises(HarnessError, check=about("waves")):
         wave_format(tmp_path / "a.ghw")
 
 
@@ -258,9 +255,11 @@ def test_only_storage_and_ports_are_public(target, elaboration):
     assert "-module *" not in control
 
 
-@pytest.mark.parametrize("fault", [Fault(10**6, 0), Fault(0, 293)])
-def test_faults_outside_the_population(engine, fault):
-    with pytest.raises(HarnessError, match="expected a site below 1501 and a cycle below 293"):
+@pytest.mark.parametrize(
+    ("fault", "field"), [(Fault(10**6, 0), "fault.site"), (Fault(0, 293), "fault.cycle")]
+)
+def test_faults_outside_the_population(engine, fault, field):
+    with pytest.raises(HarnessError, check=about(field)):
         list(engine.run([fault]))
 
 
@@ -268,14 +267,14 @@ def test_a_cluster_stays_within_its_word(engine, elaboration):
     table = elaboration.sites
     last = table.elements[0].width - 1
     assert (table.room(0), table.room(last)) == (last + 1, 1)
-    with pytest.raises(HarnessError, match=r"expected a cluster within one word, .* it has 1 of 2 bits"):
+    with pytest.raises(HarnessError, check=about("fault.bits")):
         list(engine.run([Fault(last, 0, 2)]))
 
 
 def test_design_that_does_not_finish(target, workload, elaboration):
     with (
         CocotbEngine(target, workload, elaboration, golden_limit=100) as made,
-        pytest.raises(SimulationError, match="no done_o within 100 cycles"),
+        pytest.raises(SimulationError, check=about("done")),
     ):
         made.golden()
 
@@ -292,30 +291,30 @@ def test_missing_compiler(target, workload, elaboration, monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("change", "field"),
     [
-        ({"images": {"sauce": b""}}, "memory 'sauce' is none of the target's: source, sink"),
+        ({"images": {"sauce": b""}}, "memories.sauce"),
         (
             {"images": {"source": bytes(257)}},
-            "image of memory 'source' ends at byte 257, but u_source.mem_q has 256",
+            "memories.source.size",
         ),
-        ({"output": OutputSpec("sink", 8, (512,))}, "the output tensor ends at byte 520"),
-        ({"parameters": {"SourceWords": 128}}, "needs the parameters .*128.*elaborate"),
+        ({"output": OutputSpec("sink", 8, (512,))}, "memories.sink.size"),
+        ({"parameters": {"SourceWords": 128}}, "parameters"),
     ],
 )
-def test_workload_that_does_not_fit(target, workload, elaboration, change, message):
-    with pytest.raises(HarnessError, match=message):
+def test_workload_that_does_not_fit(target, workload, elaboration, change, field):
+    with pytest.raises(HarnessError, check=about(field)):
         CocotbEngine(target, dataclasses.replace(workload, **change), elaboration)
 
 
 def test_memory_words_of_another_size(target, workload, elaboration):
     memories = {**target.memories, "sink": dataclasses.replace(target.memories["sink"], word_bytes=4)}
-    with pytest.raises(HarnessError, match=r"memories\.sink\.word_bytes: .*64 bits"):
+    with pytest.raises(HarnessError, check=about("memories.sink.word_bytes")):
         CocotbEngine(dataclasses.replace(target, memories=memories), workload, elaboration)
 
 
 def test_settings(target, workload, elaboration, engine):
-    with pytest.raises(HarnessError, match="timeout_factor"):
+    with pytest.raises(HarnessError, check=about("timeout_factor")):
         CocotbEngine(target, workload, elaboration, timeout_factor=0.5)
-    with pytest.raises(HarnessError, match="workers"):
+    with pytest.raises(HarnessError, check=about("workers")):
         list(engine.run([Fault(0, 0)], workers=0))
