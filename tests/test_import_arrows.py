@@ -98,7 +98,7 @@ HARNESS = House(
         "faults": set(),
         "errors": {"faults"},
         "host": set(),
-        "tools": {"errors"},
+        "tools": {"errors", "host", "cache"},
         "toml_file": {"errors"},
         "shipped": set(),
         "cache": {"errors", "shipped"},

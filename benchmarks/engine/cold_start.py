@@ -30,15 +30,12 @@ from resil.rtl_harness.design.elaboration import elaborate
 from resil.rtl_harness.design.hardware import with_hardware
 from resil.rtl_harness.design.target import load_target
 from resil.rtl_harness.engine.fast.gates.gates import read_gates
-from resil.rtl_harness.engine.fast.native.build import (
-    build_model,
-    runtime_objects,
-    shared_objects,
-)
+from resil.rtl_harness.engine.fast.native.build import build_model, design_objects, shared_objects
 from resil.rtl_harness.engine.fast.state_map import variables_of
 from resil.rtl_harness.shipped import results
 
-CAMPAIGN = Path(__file__).parents[2] / "examples" / "digits.toml"
+EXAMPLES = Path(__file__).parents[2] / "examples"
+CAMPAIGN = EXAMPLES / "digits.toml"
 SIZES = (32, 64, 128, 256)
 
 
@@ -117,7 +114,7 @@ def _parts(size: int, without: bool) -> list[Took]:
             "hardware: which storage bits synthesis keeps": lambda: with_hardware(target, elaboration),
             "area: mapping to cells": lambda: area_per_block(target, with_hardware(target, elaboration)),
             "gates for sweeps": lambda: read_gates(target, elaboration),
-            "Verilator's runtime, shared by all designs": runtime_objects,
+            "Verilator's runtime, shared by all designs, and a small one": _small_design,
             "our driver, shared by all designs": shared_objects,
             "simulator of this size": lambda: build_model(target, {}, variables_of(elaboration)),
         }
@@ -126,6 +123,10 @@ def _parts(size: int, without: bool) -> list[Took]:
                 part()
             taken += also
     return taken
+
+
+def _small_design() -> Path:
+    return design_objects(load_target(EXAMPLES / "awkward" / "target.toml"), {}, [], assertions=False)
 
 
 @contextmanager

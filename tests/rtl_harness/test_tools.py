@@ -37,6 +37,43 @@ def test_failure_shows_the_end_of_the_log(tmp_path):
         tools.verilate(["--lint-only", "bad.sv"], tmp_path)
 
 
+GENERATED = """
+all: verilated.o
+verilated.o: Vtop.mk
+	$(CXX) $(OPT_GLOBAL) -c -o verilated.o {source}
+"""
+
+
+@pytest.fixture
+def compiled(tmp_path, monkeypatch):
+    """Gives what a makefile as Verilator's compiles, with these flags."""
+    monkeypatch.setenv("RESIL_CACHE", str(tmp_path / "cache"))
+    source, log, compiler = tmp_path / "verilated.cpp", tmp_path / "log", tmp_path / "compiler"
+    source.write_text("int level = LEVEL;\n")
+    compiler.write_text(f'#!/bin/sh\necho "$*" >> {log}\nexec {tools.find_compiler()} "$@"\n')
+    compiler.chmod(0o755)
+    monkeypatch.setenv("CXX", str(compiler))
+
+    def make(name, flags, listed="VM_GLOBAL_FAST += \\\n  verilated \\\n\n"):
+        (folder := tmp_path / name).mkdir()
+        log.write_text("")
+        (folder / "Vtop_classes.mk").write_text(listed)
+        (folder / "Vtop.mk").write_text(GENERATED.format(source=source))
+        tools.make_verilated("Vtop.mk", folder, {"OPT_GLOBAL": flags})
+        assert (folder / "verilated.o").is_file()
+        return [line for line in log.read_text().splitlines() if "verilated.cpp" in line]
+
+    return make
+
+
+def test_verilators_own_library_is_compiled_once_for_all_designs(compiled):
+    """The fault: make took it for older than its makefile, and compiled it anew for every design."""
+    assert len(compiled("one", "-DLEVEL=1")) == 1
+    assert compiled("other", "-DLEVEL=1") == []
+    assert len(compiled("flags", "-DLEVEL=2")) == 1
+    assert len(compiled("unlisted", "-DLEVEL=1", listed="")) == 1
+
+
 def test_folder_with_spaces_is_refused(tmp_path):
     folder = tmp_path / "two words"
     with pytest.raises(SimulationError, check=about("cwd")):

@@ -24,7 +24,6 @@ from resil.rtl_harness.tools import (
     find_verilator,
     make_verilated,
     run_tool,
-    verilate,
 )
 
 HERE = Path(__file__).parent
@@ -52,10 +51,6 @@ LINKER_FLAGS = shared_library_flags()
 _MAKE_MODEL = f"""
 {PREFIX}__Syms%.o: override OPT_SLOW := -O0
 {PREFIX}__Syms%.o: VK_PCH_I_SLOW := -include $(VK_PCH_H)
-"""
-_RUNTIME = "runtime"
-_MAKE_RUNTIME = f"""
-{_RUNTIME}: $(VK_GLOBAL_OBJS)
 """
 
 
@@ -135,41 +130,13 @@ def design_objects(
         verilate_copies(target, _arguments(target, merged, assertions, folder), folder, _TEXTS[0])
         write_glue(target, folder)
         # Everything but the link: that comes with the shared parts.
-        _make(folder, _MAKE_MODEL, {**_make_variables(), "LINK": "true"}, made=runtime_objects())
+        makefile = folder / f"{PREFIX}.mk"
+        makefile.write_text(makefile.read_text(encoding="utf-8") + _MAKE_MODEL, encoding="utf-8")
+        make_verilated(makefile.name, folder, {**_make_variables(), "LINK": "true"})
         made = {f"{OWN.stem}.o", f"{PREFIX}__ALL.a", *_TEXTS}
         _keep(folder, *made, *(file.name for file in folder.glob("verilated*.o")))
 
     return cached_folder("objects", key, build)
-
-
-def runtime_objects() -> list[Path]:
-    """Return the compiled parts of Verilator's own library, which are the same for all models.
-
-    Half of the time to build a small model goes into them. They come from an empty one.
-    """
-    key = content_key(
-        _MAKE_RUNTIME,
-        COMPILER_FLAGS,
-        LINKER_FLAGS,
-        _make_variables(),
-        find_verilator().version,
-        compiler_version(),
-        processor(),
-    )
-
-    def build(folder: Path) -> None:
-        (folder / "storage.vlt").write_text(_configuration([Variable("*", "q")]))
-        (folder / "empty.sv").write_text(
-            "module empty(input logic clk_i); logic q; always_ff @(posedge clk_i) q <= ~q; endmodule\n"
-        )
-        (folder / "empty.cpp").write_text("")
-        flags = ["--prefix", PREFIX, "--top-module", "empty", "-Mdir", str(folder), "-o", LIBRARY]
-        sources = ["storage.vlt", "empty.sv", "empty.cpp"]
-        verilate([*VERILATOR_FLAGS, *flags, *_tool_flags(), *sources], folder)
-        _make(folder, _MAKE_RUNTIME, _make_variables(), _RUNTIME)
-        _keep(folder, *(file.name for file in folder.glob("verilated*.o")))
-
-    return sorted(cached_folder("verilated-runtime", key, build).glob("*.o"))
 
 
 def shared_objects() -> list[Path]:
@@ -188,18 +155,6 @@ def _shared_object(source: Path, flags: list[str]) -> Path:
     key = content_key(source, HEADERS, flags, compiler_version(), processor())
     folder = cached_folder("driver-part", key, lambda folder: compile_objects([source], flags, folder))
     return folder / f"{source.stem}.o"
-
-
-def _make(
-    folder: Path, rules: str, variables: Mapping[str, str], goal: str = "", made: Iterable[Path] = ()
-) -> None:
-    """Make what Verilator generated in a folder, with further rules and objects that are there already."""
-    makefile = folder / f"{PREFIX}.mk"
-    makefile.write_text(makefile.read_text(encoding="utf-8") + rules, encoding="utf-8")
-    # Only now: make takes objects that are older than the makefile for stale, and compiles them again.
-    for file in made:
-        shutil.copy(file, folder)
-    make_verilated(makefile.name, folder, variables, goal=goal)
 
 
 def _keep(folder: Path, *names: str) -> None:

@@ -89,24 +89,6 @@ def test_a_change_of_the_shared_parts_only_links_the_design_anew(closed_library,
     assert b"resil_changed" in made.read_bytes()
 
 
-def test_objects_that_are_made_already_are_not_made_again(tmp_path):
-    """The fault: Verilator's own library, two thirds of a build, was compiled anew for every design.
-
-    Its makefile says that these objects are older than it is if options of the compiler may have changed.
-    """
-    made = tmp_path / "made" / "verilated.o"
-    made.parent.mkdir()
-    made.touch()
-    rules = "all: verilated.o\nverilated.o: Vdut.mk\n\ttouch again\n"
-    (tmp_path / "Vdut.mk").write_text(rules)
-    build._make(tmp_path, "further:\n", {}, made=[made])
-    assert not (tmp_path / "again").exists()
-    made.unlink()
-    (tmp_path / "verilated.o").unlink()
-    build._make(tmp_path, "", {})
-    assert (tmp_path / "again").exists()
-
-
 def test_dynamic_state_is_refused(tmp_path):
     text = """
     module bench(input logic clk_i, rst_ni, output logic done_o);
