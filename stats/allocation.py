@@ -11,6 +11,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from resil.stats.errors import ArgumentError
+
 FloatArray = npt.NDArray[np.float64]
 
 
@@ -123,9 +125,11 @@ def allocate_neyman(
     members = _members(sizes)
     cost = np.ones(members.shape) if costs is None else np.asarray(costs, dtype=np.float64)
     if not w.shape == x.shape == m.shape == cost.shape == members.shape:
-        raise ValueError("weights, pilot counts, costs and sizes need one shape (strata,)")
+        raise ArgumentError("weights, pilot counts, costs and sizes need one shape (strata,)", "shape")
     if not (np.all((x >= 0) & (x <= m)) and np.all(w >= 0) and np.all(cost > 0)):
-        raise ValueError("Neyman allocation needs 0 <= events <= trials, weights >= 0 and costs > 0")
+        raise ArgumentError(
+            "Neyman allocation needs 0 <= events <= trials, weights >= 0 and costs > 0", "counts"
+        )
     p = (x + 0.5) / (m + 1.0)
     # By a power of two, so that shares stay what they are and products of the least weights do not vanish.
     w = np.ldexp(w, -np.frexp(w.max(initial=0.0))[1])
@@ -135,7 +139,7 @@ def allocate_neyman(
 def _members(sizes: npt.ArrayLike) -> FloatArray:
     members = np.asarray(sizes, dtype=np.float64)
     if members.ndim != 1 or not np.all(members >= 0):
-        raise ValueError(f"sizes need shape (strata,) and values >= 0, found {members.tolist()}")
+        raise ArgumentError(f"sizes need shape (strata,) and values >= 0, found {members.tolist()}", "sizes")
     return members
 
 
@@ -145,13 +149,15 @@ def _divide(total: int, shares: FloatArray, members: FloatArray, minimum: npt.Ar
     upper = np.where(shares > 0, np.minimum(members, float(total)), lower)
     if total < lower.sum():
         where = "each" if np.unique(fewest).size == 1 else "some"
-        raise ValueError(
+        raise ArgumentError(
             f"a minimum of {fewest.max():.0f} in {where} of {len(members)} strata needs "
-            f"{int(lower.sum())} injections, and {total} were given: give more or lower the minimum"
+            f"{int(lower.sum())} injections, and {total} were given: give more or lower the minimum",
+            "minimum",
         )
     if total > upper.sum():
-        raise ValueError(
-            f"{total} injections were given for strata that can take {int(upper.sum())}: give fewer"
+        raise ArgumentError(
+            f"{total} injections were given for strata that can take {int(upper.sum())}: give fewer",
+            "injections",
         )
     ideal = np.minimum(_ideal(total, shares, lower, upper), upper)
     whole = np.floor(ideal + 1e-9)

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri, stdtrit
 
+from resil.stats.errors import ArgumentError
 from resil.stats.intervals import Interval, check_confidence, check_counts
 from resil.stats.weighted import weighted_sum
 
@@ -98,8 +99,8 @@ def checked_inputs(
     x, n = check_counts(events, trials)
     w = np.asarray(weights, dtype=np.float64)
     if x.ndim != 2 or w.shape != x.shape[1:] or not len(x):
-        raise ValueError(
-            f"counts need shape (inputs, groups) and weights (groups,), found {x.shape}, {w.shape}"
+        raise ArgumentError(
+            f"counts need shape (inputs, groups) and weights (groups,), found {x.shape}, {w.shape}", "shape"
         )
     return x, n, w
 
@@ -139,9 +140,11 @@ def clustered_mean(
     a = np.ones(v.shape) if weights is None else np.asarray(weights, dtype=np.float64)
     names, owner = np.unique(np.asarray(clusters), return_inverse=True)
     if v.ndim != 1 or owner.shape != v.shape or a.shape != v.shape or not np.all(a > 0):
-        raise ValueError("values, clusters and weights > 0 need one shape (observations,)")
+        raise ArgumentError("values, clusters and weights > 0 need one shape (observations,)", "shape")
     if len(names) < 2:
-        raise ValueError("one cluster says nothing of the differences between clusters: give two or more")
+        raise ArgumentError(
+            "one cluster says nothing of the differences between clusters: give two or more", "clusters"
+        )
     mean = float((a * v).sum() / a.sum())
     moved = np.bincount(owner, a * (v - mean)) / a.sum()
     error = float(np.sqrt(len(names) / (len(names) - 1) * (moved**2).sum()))

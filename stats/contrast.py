@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import sqrt
 
+from resil.stats.errors import ArgumentError
 from resil.stats.intervals import Interval
 
 
@@ -33,11 +34,14 @@ def contrast(estimates: Sequence[Interval], coefficients: Sequence[float]) -> In
         (3.0, 2.5, 4.0)
     """
     if not estimates or len(estimates) != len(coefficients):
-        raise ValueError(
-            f"expected a coefficient for each estimate, found {len(coefficients)} for {len(estimates)}"
+        raise ArgumentError(
+            f"expected a coefficient for each estimate, found {len(coefficients)} for {len(estimates)}",
+            "coefficients",
         )
     if len({own.confidence for own in estimates}) > 1:
-        raise ValueError(f"expected one confidence, found {sorted({own.confidence for own in estimates})}")
+        raise ArgumentError(
+            f"expected one confidence, found {sorted({own.confidence for own in estimates})}", "confidence"
+        )
     middle = below = above = 0.0
     for own, c in zip(estimates, coefficients, strict=True):
         low, high = own.estimate - own.lo, own.hi - own.estimate
@@ -72,5 +76,5 @@ def slope(estimates: Sequence[Interval], places: Sequence[float]) -> Interval:
     middle = sum(places) / len(places)
     spread = sum((place - middle) ** 2 for place in places)
     if not spread > 0.0:
-        raise ValueError("a slope needs two different places")
+        raise ArgumentError("a slope needs two different places", "places")
     return contrast(estimates, [(place - middle) / spread for place in places])

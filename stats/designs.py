@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from resil.stats.allocation import allocate_shares
+from resil.stats.errors import ArgumentError
 from resil.stats.grouping import group
 from resil.stats.strata import Strata, spread
 from resil.stats.weighted import weighted_sum
@@ -93,9 +94,10 @@ def uniform_design(strata: Strata) -> SamplingDesign:
             kinds.setdefault(label[1], []).append(weight / size)
     for kind, each in kinds.items():
         if max(each) > min(each) * (1 + 1e-9):
-            raise ValueError(
+            raise ArgumentError(
                 f"uniform sampling needs weights in proportion to sizes within kind {kind}, found "
-                f"{min(each):.6g} to {max(each):.6g} FIT a fault: use a stratified plan"
+                f"{min(each):.6g} to {max(each):.6g} FIT a fault: use a stratified plan",
+                "weights",
             )
     return SamplingDesign(np.zeros(len(strata), dtype=np.int64), np.ones(1), jitter=False)
 

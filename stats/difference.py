@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from math import hypot
 
+from resil.stats.errors import ArgumentError
 from resil.stats.intervals import Interval
 
 
@@ -37,7 +38,9 @@ def difference(one: Interval, other: Interval) -> Interval:
         (0.0217, 0.08)
     """
     if one.confidence != other.confidence:
-        raise ValueError(f"expected one confidence, found {one.confidence} and {other.confidence}")
+        raise ArgumentError(
+            f"expected one confidence, found {one.confidence} and {other.confidence}", "confidence"
+        )
     estimate = one.estimate - other.estimate
     below = hypot(one.estimate - one.lo, other.hi - other.estimate)
     above = hypot(one.hi - one.estimate, other.estimate - other.lo)

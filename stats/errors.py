@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Errors that a user of the statistics can act on."""
+"""Errors of the statistics: what a user can act on, and arguments that no caller should give."""
 
 from __future__ import annotations
 
@@ -19,4 +19,19 @@ class StatsError(Exception):
         self.field = field
 
     def __reduce__(self) -> tuple[type[StatsError], tuple[str, str]]:
+        return type(self), (str(self), self.field)
+
+
+class ArgumentError(ValueError):
+    """An argument of a function that it cannot be called with.
+
+    Attributes:
+        field: The argument, or what all of several have to agree in ("shape").
+    """
+
+    def __init__(self, message: str, field: str) -> None:
+        super().__init__(message)
+        self.field = field
+
+    def __reduce__(self) -> tuple[type[ArgumentError], tuple[str, str]]:
         return type(self), (str(self), self.field)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from resil.stats.clusters import weighted_sum_over_inputs
+from resil.stats.errors import ArgumentError
 from resil.stats.intervals import Interval, check_confidence, clopper_pearson
 from resil.stats.weighted import weighted_sum
 
@@ -36,7 +37,7 @@ class Group:
 
     def __post_init__(self) -> None:
         if self.fit_raw < 0.0 or min(self.counts.values(), default=0) < 0:
-            raise ValueError(f"a group has a rate and counts >= 0, found {self}")
+            raise ArgumentError(f"a group has a rate and counts >= 0, found {self}", "group")
 
     @property
     def injections(self) -> int:
@@ -147,7 +148,9 @@ class Evidence:
             ValueError: an outcome is in both sets.
         """
         if set(some) & set(others):
-            raise ValueError(f"parts exclude each other, found {sorted(set(some) & set(others))} in both")
+            raise ArgumentError(
+                f"parts exclude each other, found {sorted(set(some) & set(others))} in both", "parts"
+            )
         x, y = self.count(some), self.count(others)
         if x + y == 0:
             return None
@@ -169,8 +172,8 @@ class Evidence:
             ValueError: one is for inputs like those that were run, and the other has not run these.
         """
         if (self.inputs or other.inputs) and self.labels != other.labels:
-            raise ValueError(
-                "evidence for inputs like those that were run is joined for the same inputs only"
+            raise ArgumentError(
+                "evidence for inputs like those that were run is joined for the same inputs only", "inputs"
             )
         stated = min(self.stated, other.stated)
         confidence = max(self.at(stated).confidence, other.at(stated).confidence)

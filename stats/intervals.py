@@ -10,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import betaincinv, ndtri
 
+from resil.stats.errors import ArgumentError
+
 FloatArray = npt.NDArray[np.float64]
 Side = Literal["two-sided", "upper", "lower"]
 
@@ -36,7 +38,7 @@ class Interval:
     def __post_init__(self) -> None:
         check_confidence(self.confidence)
         if not self.lo <= self.estimate <= self.hi:
-            raise ValueError(f"an interval needs lo <= estimate <= hi, found {self}")
+            raise ArgumentError(f"an interval needs lo <= estimate <= hi, found {self}", "estimate")
 
     @property
     def width(self) -> float:
@@ -46,7 +48,7 @@ class Interval:
     def scaled(self, factor: float) -> Interval:
         """Return the interval of `factor` times the quantity; ValueError if `factor` is negative."""
         if factor < 0.0:
-            raise ValueError(f"an interval is scaled by a factor >= 0, found {factor}")
+            raise ArgumentError(f"an interval is scaled by a factor >= 0, found {factor}", "factor")
         return Interval(self.estimate * factor, self.lo * factor, self.hi * factor, self.confidence)
 
     def complement(self) -> Interval:
@@ -61,7 +63,9 @@ class Interval:
 def check_confidence(confidence: float) -> None:
     """Raise ValueError if `confidence` is not strictly between 0 and 1."""
     if not 0.0 < confidence < 1.0:
-        raise ValueError(f"a confidence lies strictly between 0 and 1 (0.95, say), found {confidence}")
+        raise ArgumentError(
+            f"a confidence lies strictly between 0 and 1 (0.95, say), found {confidence}", "confidence"
+        )
 
 
 def tail(confidence: float, side: Side) -> tuple[float | None, float | None]:
@@ -83,7 +87,7 @@ def tail(confidence: float, side: Side) -> tuple[float | None, float | None]:
             return None, alpha
         case "lower":
             return alpha, None
-    raise ValueError(f"a side is 'two-sided', 'upper' or 'lower', found {side!r}")
+    raise ArgumentError(f"a side is 'two-sided', 'upper' or 'lower', found {side!r}", "side")
 
 
 def check_counts(events: npt.ArrayLike, trials: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
@@ -94,7 +98,9 @@ def check_counts(events: npt.ArrayLike, trials: npt.ArrayLike) -> tuple[FloatArr
     """
     x, n = np.broadcast_arrays(np.asarray(events, dtype=np.float64), np.asarray(trials, dtype=np.float64))
     if not np.all((x >= 0) & (x <= n)):
-        raise ValueError(f"counts need 0 <= events <= trials, found events {x.tolist()}, trials {n.tolist()}")
+        raise ArgumentError(
+            f"counts need 0 <= events <= trials, found events {x.tolist()}, trials {n.tolist()}", "counts"
+        )
     return x, n
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from resil.stats.errors import ArgumentError
 from resil.stats.intervals import Interval
 from resil.stats.rates import BlockEstimate
 
@@ -71,8 +72,9 @@ def spfm(hazardous: Interval, fit_raw: float) -> Interval:
         0.99
     """
     if fit_raw <= 0.0 or hazardous.estimate > fit_raw * (1 + 1e-9):
-        raise ValueError(
-            f"SPFM needs a raw rate > 0 and not below the hazardous one, found {fit_raw} and {hazardous}"
+        raise ArgumentError(
+            f"SPFM needs a raw rate > 0 and not below the hazardous one, found {fit_raw} and {hazardous}",
+            "raw",
         )
     share = hazardous.scaled(1.0 / fit_raw)
     hi = min(share.hi, 1.0)
@@ -102,9 +104,10 @@ def lfm(latent: Interval, hazardous: Interval, fit_raw: float) -> Interval:
         0.95
     """
     if hazardous.hi >= fit_raw or latent.confidence != hazardous.confidence:
-        raise ValueError(
+        raise ArgumentError(
             "LFM needs equal confidences and a raw rate above the hazardous one, "
-            f"found raw {fit_raw}, latent {latent}, hazardous {hazardous}"
+            f"found raw {fit_raw}, latent {latent}, hazardous {hazardous}",
+            "raw",
         )
     confidence = 1.0 - 2.0 * (1.0 - latent.confidence)
     estimate = latent.estimate / (fit_raw - hazardous.estimate)
@@ -152,7 +155,7 @@ def fit_verdict(fit: Interval, budget_fit: float | None) -> Verdict:
     if budget_fit is None:
         return Verdict("none", "No budget was given, so no verdict is.")
     if budget_fit < 0.0:
-        raise ValueError(f"a budget is >= 0 FIT, found {budget_fit}")
+        raise ArgumentError(f"a budget is >= 0 FIT, found {budget_fit}", "budget")
     percent, budget = f"{fit.confidence:.4%}".rstrip("%").rstrip("0").rstrip("."), f"{budget_fit:.3g} FIT"
     if fit.hi <= budget_fit:
         return Verdict(
@@ -180,7 +183,7 @@ def spfm_verdict(metric: Interval, target: float) -> Verdict:
         'missed'
     """
     if not 0.0 <= target <= 1.0:
-        raise ValueError(f"an SPFM target is in 0 .. 1, found {target}")
+        raise ArgumentError(f"an SPFM target is in 0 .. 1, found {target}", "target")
     if metric.lo >= target:
         return Verdict(
             "met", f"The lower limit of SPFM, {metric.lo:.4%}, reaches its target of {target:.2%}."

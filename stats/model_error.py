@@ -27,6 +27,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import gammainc, ndtr
 
+from resil.stats.errors import ArgumentError
 from resil.stats.intervals import Interval, check_confidence
 
 FloatArray = npt.NDArray[np.float64]
@@ -131,8 +132,9 @@ def predicted_interval(
     """
     check_confidence(confidence)
     if not 0.0 <= prediction <= 1.0 or injections <= 0.0:
-        raise ValueError(
-            f"a prediction lies in 0 .. 1 and rests on injections, found {prediction} and {injections}"
+        raise ArgumentError(
+            f"a prediction lies in 0 .. 1 and rests on injections, found {prediction} and {injections}",
+            "injections" if 0.0 <= prediction <= 1.0 else "prediction",
         )
     error, density = (1.0 - confidence) / 2.0, spread.density()
     seen = prediction * injections

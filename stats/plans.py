@@ -37,6 +37,7 @@ from resil.stats.designs import (
     stratified_design,
     uniform_design,
 )
+from resil.stats.errors import ArgumentError
 from resil.stats.intervals import Interval, check_confidence
 from resil.stats.looks import look_confidences, look_sizes
 from resil.stats.shrinkage import shrunken_costs, shrunken_rates
@@ -198,7 +199,9 @@ def next_step(strata: Strata, plan: Plan, seed: int, done: Sequence[Batch]) -> S
         ('done', 'maximum', 0.08)
     """
     if plan.kind == "guided":
-        raise ValueError("a guided plan needs predictions: play it with resil.stats.guided_plan.guided_step")
+        raise ArgumentError(
+            "a guided plan needs predictions: play it with resil.stats.guided_plan.guided_step", "predictions"
+        )
     nothing = np.zeros(len(strata), dtype=np.int64)
     first = 2 if plan.kind == "adaptive" and plan.maximum >= ADAPTIVE_FROM else 0
     if len(done) < first:

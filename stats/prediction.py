@@ -34,6 +34,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from resil.stats.errors import ArgumentError
 from resil.stats.intervals import Interval
 from resil.stats.weighted import weighted_sum
 
@@ -65,12 +66,13 @@ class PredictedStratum:
 
     def __post_init__(self) -> None:
         if self.events.ndim != 1 or self.events.shape != self.predictions.shape:
-            raise ValueError(
+            raise ArgumentError(
                 f"events and predictions need one shape (n,), found {self.events.shape} and "
-                f"{self.predictions.shape}"
+                f"{self.predictions.shape}",
+                "shape",
             )
         if not np.isin(self.events, (0.0, 1.0)).all():
-            raise ValueError("events are 0 or 1")
+            raise ArgumentError("events are 0 or 1", "events")
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,7 @@ def prediction_powered(strata: Sequence[PredictedStratum], confidence: float = 0
         (0.31, True)
     """
     if not strata or any(not len(s.events) for s in strata):
-        raise ValueError("a corrected estimate needs strata with injections")
+        raise ArgumentError("a corrected estimate needs strata with injections", "strata")
     weights = [s.weight for s in strata]
     counts = [float(s.events.sum()) for s in strata]
     trials = [float(len(s.events)) for s in strata]

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from resil.stats.errors import ArgumentError
 from resil.stats.intervals import Interval, Side
 from resil.stats.weighted import weighted_sum
 
@@ -41,9 +42,13 @@ class StratumCounts:
     def __post_init__(self) -> None:
         unknown = set(self.counts) - set(OUTCOMES)
         if unknown:
-            raise ValueError(f"outcomes are {', '.join(OUTCOMES)}; block {self.block} has {sorted(unknown)}")
+            raise ArgumentError(
+                f"outcomes are {', '.join(OUTCOMES)}; block {self.block} has {sorted(unknown)}", "outcomes"
+            )
         if self.bits < 0 or min(self.counts.values(), default=0) < 0 or not 0.0 <= self.share <= 1.0:
-            raise ValueError(f"a stratum has bits and counts >= 0 and a share in 0 .. 1, found {self}")
+            raise ArgumentError(
+                f"a stratum has bits and counts >= 0 and a share in 0 .. 1, found {self}", "counts"
+            )
 
     @property
     def injections(self) -> int:
@@ -107,7 +112,7 @@ def outcome_probability(
         0.1
     """
     if not strata:
-        raise ValueError("a probability needs at least one stratum")
+        raise ArgumentError("a probability needs at least one stratum", "strata")
     exposure = sum(s.exposure for s in strata)
     weights = [s.exposure / exposure if exposure else 1.0 / len(strata) for s in strata]
     found = _sum(strata, tuple(outcomes), weights, confidence, side)
@@ -144,7 +149,7 @@ def block_average(
         exposure[s.block] = exposure.get(s.block, 0.0) + s.exposure
     whole = sum(block_weights.get(block, 0.0) for block, size in exposure.items() if size > 0)
     if whole <= 0.0:
-        raise ValueError("an average over blocks needs a weight > 0 for a block that has strata")
+        raise ArgumentError("an average over blocks needs a weight > 0 for a block that has strata", "weight")
     weights = [
         block_weights.get(s.block, 0.0) / whole * s.exposure / exposure[s.block] if s.exposure else 0.0
         for s in strata
@@ -177,7 +182,7 @@ def fit(
         0.00545
     """
     if not strata:
-        raise ValueError("a rate needs at least one stratum: nothing known is not zero")
+        raise ArgumentError("a rate needs at least one stratum: nothing known is not zero", "strata")
     weights = [s.exposure * fit_per_bit[s.kind] for s in strata]
     return _sum(strata, tuple(outcomes), weights, confidence, side)
 

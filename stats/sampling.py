@@ -26,6 +26,8 @@ from math import isqrt
 import numpy as np
 import numpy.typing as npt
 
+from resil.stats.errors import ArgumentError
+
 IntArray = npt.NDArray[np.int64]
 WordArray = npt.NDArray[np.uint64]
 
@@ -53,7 +55,9 @@ class Stratum:
 
     def __post_init__(self) -> None:
         if self.sites < 0 or not self.cycles or min(self.cycles) < 0:
-            raise ValueError(f"a stratum needs sites >= 0 and, for each input, cycles >= 0, found {self}")
+            raise ArgumentError(
+                f"a stratum needs sites >= 0 and, for each input, cycles >= 0, found {self}", "sites"
+            )
         _check_size(self.size)
 
     @property
@@ -72,7 +76,9 @@ class Stratum:
         """
         numbers = np.asarray(members, dtype=np.int64)
         if numbers.size and not (int(numbers.min()) >= 0 and int(numbers.max()) < self.size):
-            raise ValueError(f"members of stratum {self.name} are 0 .. {self.size - 1}, found others")
+            raise ArgumentError(
+                f"members of stratum {self.name} are 0 .. {self.size - 1}, found others", "members"
+            )
         moment, site = np.divmod(numbers, max(self.sites, 1))
         starts = np.array([0, *accumulate(self.cycles)], dtype=np.int64)
         inputs = np.searchsorted(starts, moment, side="right") - 1
@@ -105,9 +111,10 @@ def draw(seed: int, name: str, size: int, count: int, start: int = 0) -> IntArra
     """
     _check_size(size)
     if count < 0 or start < 0 or start + count > size:
-        raise ValueError(
+        raise ArgumentError(
             f"stratum {name} has {size} members; draws {start} .. {start + count - 1} were asked for: "
-            "draw fewer, since sampling is without replacement"
+            "draw fewer, since sampling is without replacement",
+            "draws",
         )
     numbers = np.arange(start, start + count, dtype=np.uint64)
     keys = _keys(seed, name, size)
@@ -139,7 +146,9 @@ def uniforms(seed: int, name: str, count: int) -> npt.NDArray[np.float64]:
 
 def _check_size(size: int) -> None:
     if not 0 <= size <= MAX_SIZE:
-        raise ValueError(f"a population has between 0 and 2^62 members, found {size}: divide it into strata")
+        raise ArgumentError(
+            f"a population has between 0 and 2^62 members, found {size}: divide it into strata", "size"
+        )
 
 
 def _keys(seed: int, name: str, size: int) -> WordArray:

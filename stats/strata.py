@@ -16,6 +16,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from resil.stats.errors import ArgumentError
 from resil.stats.sampling import MAX_SIZE, draw, uniforms
 
 FloatArray = npt.NDArray[np.float64]
@@ -50,21 +51,22 @@ class Strata:
     def __post_init__(self) -> None:
         shape = (len(self.labels),)
         if self.weights.shape != shape or self.sizes.shape != shape or not self.labels:
-            raise ValueError(
+            raise ArgumentError(
                 f"strata need one label, weight and size each and there is at least one, found {shape[0]} "
-                f"labels, weights of shape {self.weights.shape}, sizes of shape {self.sizes.shape}"
+                f"labels, weights of shape {self.weights.shape}, sizes of shape {self.sizes.shape}",
+                "shape",
             )
         lengths = {len(label) for label in self.labels}
         if len(lengths) > 1 or min(lengths) < 2 or len(set(self.labels)) < shape[0]:
-            raise ValueError(
-                "labels are block, kind and the same number of finer names, and no two are equal"
+            raise ArgumentError(
+                "labels are block, kind and the same number of finer names, and no two are equal", "labels"
             )
         if not (np.all(np.isfinite(self.weights)) and np.all(self.weights >= 0)):
-            raise ValueError("weights need to be finite and >= 0")
+            raise ArgumentError("weights need to be finite and >= 0", "weights")
         if not (np.all(self.sizes >= 0) and np.all(self.sizes <= MAX_SIZE)):
-            raise ValueError("sizes lie between 0 and 2^62: divide larger strata")
+            raise ArgumentError("sizes lie between 0 and 2^62: divide larger strata", "sizes")
         if np.any((self.sizes == 0) & (self.weights > 0)):
-            raise ValueError("a stratum with weight needs at least one fault")
+            raise ArgumentError("a stratum with weight needs at least one fault", "sizes.weights")
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -127,8 +129,9 @@ def spread(
     w, room = np.asarray(weights, dtype=np.float64), np.asarray(capacity, dtype=np.int64)
     left = int(room.sum(dtype=object)) if room.size else 0
     if total < 0 or total > left:
-        raise ValueError(
-            f"{total} injections were asked of strata that have {left} faults left: ask for fewer"
+        raise ArgumentError(
+            f"{total} injections were asked of strata that have {left} faults left: ask for fewer",
+            "injections",
         )
     counts = np.zeros(w.shape, dtype=np.int64)
     if total == 0:

@@ -8,6 +8,7 @@ from math import inf, sqrt
 
 from scipy.special import stdtrit
 
+from resil.stats.errors import ArgumentError
 from resil.stats.input_spread import Spread
 
 # Fewer say too little of how inputs differ: of 8, limits are 1.2 times as wide as of very many.
@@ -70,7 +71,7 @@ def plan_inputs(
         (114, 176, 0.16)
     """
     if min(injections, golden_cost, injection_cost, most) <= 0:
-        raise ValueError("a plan needs injections, costs and inputs > 0")
+        raise ArgumentError("a plan needs injections, costs and inputs > 0", "plan")
     each = (
         sqrt(golden_cost / injection_cost * spread.within / spread.between) if spread.between > 0.0 else inf
     )

@@ -39,6 +39,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import brentq
 
+from resil.stats.errors import ArgumentError
 from resil.stats.intervals import Interval, Side, check_counts, clopper_pearson_limits, tail
 from resil.stats.matched import MatchedBeta
 from resil.stats.zero_events import ZeroEvents
@@ -120,9 +121,11 @@ def _checked(
     x, n = check_counts(events, trials)
     w = np.asarray(weights, dtype=np.float64)
     if x.ndim != 1 or w.shape != x.shape:
-        raise ValueError(f"counts and weights need one shape (strata,), found {x.shape} and {w.shape}")
+        raise ArgumentError(
+            f"counts and weights need one shape (strata,), found {x.shape} and {w.shape}", "shape"
+        )
     if not np.all(np.isfinite(w) & (w >= 0)):
-        raise ValueError(f"weights need to be finite and >= 0, found {w.tolist()}")
+        raise ArgumentError(f"weights need to be finite and >= 0, found {w.tolist()}", "weights")
     return x, n, w
 
 
@@ -131,8 +134,9 @@ def _known(trials: FloatArray, sizes: npt.ArrayLike | None) -> npt.NDArray[np.bo
         return np.zeros(trials.shape, dtype=np.bool_)
     members = np.broadcast_to(np.asarray(sizes, dtype=np.float64), trials.shape)
     if np.any(trials > members):
-        raise ValueError(
-            f"without replacement trials <= sizes, found {trials.tolist()} and {members.tolist()}"
+        raise ArgumentError(
+            f"without replacement trials <= sizes, found {trials.tolist()} and {members.tolist()}",
+            "sizes.trials",
         )
     known: npt.NDArray[np.bool_] = (trials == members) & (trials > 0)
     return known

@@ -4,6 +4,7 @@ import pytest
 
 from resil.stats.clusters import clustered_mean, weighted_sum_over_inputs
 from resil.stats.weighted import weighted_sum
+from testkit.errors import about
 
 WEIGHTS, RATES = np.array([3.0, 1.0, 0.5]), np.array([0.05, 0.02, 0.3])
 
@@ -60,11 +61,11 @@ def test_a_group_without_injections_counts_with_its_weight():
 
 
 @pytest.mark.parametrize(
-    ("events", "trials", "message"),
-    [([1, 2], [3, 4], r"\(inputs, groups\)"), ([[5, 0]], [[4, 1]], "0 <= events <= trials")],
+    ("events", "trials", "field"),
+    [([1, 2], [3, 4], "shape"), ([[5, 0]], [[4, 1]], "counts")],
 )
-def test_wrong_counts_are_refused(events, trials, message):
-    with pytest.raises(ValueError, match=message):
+def test_wrong_counts_are_refused(events, trials, field):
+    with pytest.raises(ValueError, check=about(field)):
         weighted_sum_over_inputs(events, trials, [1.0, 1.0])
 
 
@@ -81,7 +82,7 @@ def test_clustered_mean_covers_and_the_naive_one_does_not():
 
 
 def test_clusters_are_needed():
-    with pytest.raises(ValueError, match="two or more"):
+    with pytest.raises(ValueError, check=about("clusters")):
         clustered_mean([1.0, 2.0], ["a", "a"])
-    with pytest.raises(ValueError, match="one shape"):
+    with pytest.raises(ValueError, check=about("shape")):
         clustered_mean([1.0, 2.0], ["a", "b"], weights=[1.0, -1.0])

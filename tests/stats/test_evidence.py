@@ -10,6 +10,7 @@ from resil.stats.clusters import weighted_sum_over_inputs
 from resil.stats.evidence import Evidence, Group
 from resil.stats.intervals import Interval, clopper_pearson
 from resil.stats.weighted import weighted_sum
+from testkit.errors import about
 
 
 def two(first=1.0, second=3.0):
@@ -60,9 +61,9 @@ def test_evidence_for_other_inputs_is_not_joined():
     both = Evidence((Group("mac", "ff", 1.0, {"hang": 10, "masked": 90}),), inputs=own)
     assert both.rate({"hang"}).hi > weighted_sum([10], [100], [1.0]).hi
     labelled = replace(both, labels=(3, 4))
-    with pytest.raises(ValueError, match="for the same inputs only"):
+    with pytest.raises(ValueError, check=about("inputs")):
         labelled.joined(two())
-    with pytest.raises(ValueError, match="for the same inputs only"):
+    with pytest.raises(ValueError, check=about("inputs")):
         labelled.joined(replace(both, labels=(3, 5)))
 
 
@@ -77,7 +78,7 @@ def test_evidence_for_the_same_inputs_is_joined_input_by_input():
 
 
 def test_parts_that_overlap_are_refused_and_nothing_is_nothing():
-    with pytest.raises(ValueError, match="exclude each other"):
+    with pytest.raises(ValueError, check=about("parts")):
         two().part({"due"}, {"due", "hang"})
     assert two().part({"sdc_critical"}, {"latent"}) is None
 
@@ -135,7 +136,7 @@ def test_limits_of_a_part_cover(weights, trials, detected, missed):
 
 
 def test_wrong_groups_are_refused():
-    with pytest.raises(ValueError, match=">= 0"):
+    with pytest.raises(ValueError, check=about("group")):
         Group("mac", "ff", -1.0, {})
-    with pytest.raises(ValueError, match=">= 0"):
+    with pytest.raises(ValueError, check=about("group")):
         Group("mac", "ff", 1.0, {"hang": -1})

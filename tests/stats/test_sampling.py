@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 from resil.stats.sampling import MAX_SIZE, Stratum, draw
+from testkit.errors import about
 
 HUGE = 3 * 10**12 + 7
 
@@ -98,13 +99,13 @@ def test_more_than_a_million_million_faults():
 
 
 def test_more_draws_than_members_are_refused():
-    with pytest.raises(ValueError, match=r"wd/ff has 10 members; draws 8 \.\. 11 .* draw fewer"):
+    with pytest.raises(ValueError, check=about("draws")):
         draw(1, "wd/ff", 10, 4, start=8)
 
 
 @pytest.mark.parametrize("size", [-1, MAX_SIZE + 1])
 def test_impossible_sizes_are_refused(size):
-    with pytest.raises(ValueError, match=r"between 0 and 2\^62"):
+    with pytest.raises(ValueError, check=about("size")):
         draw(1, "x", size, 0)
 
 
@@ -114,10 +115,10 @@ def test_an_empty_population_gives_no_draws():
 
 @pytest.mark.parametrize(("sites", "cycles"), [(-1, (5,)), (3, ()), (3, (-2, 5))])
 def test_impossible_strata_are_refused(sites, cycles):
-    with pytest.raises(ValueError, match="sites >= 0"):
+    with pytest.raises(ValueError, check=about("sites")):
         Stratum("x", sites, cycles)
 
 
 def test_members_outside_the_stratum_are_refused():
-    with pytest.raises(ValueError, match=r"0 \.\. 5"):
+    with pytest.raises(ValueError, check=about("members")):
         Stratum("x", 3, (2,)).locate(np.array([6]))
