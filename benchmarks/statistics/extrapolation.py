@@ -19,6 +19,7 @@ predictions with them, also after the predictions have been spoilt.
 from __future__ import annotations
 
 import argparse
+import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -58,7 +59,7 @@ name = "{name}"
 seed = {seed}
 
 [network]
-path = "zoo:{network}"
+path = {path}
 inputs = {inputs}
 
 [target]
@@ -83,16 +84,17 @@ def campaigns(options: argparse.Namespace) -> None:
     options.out.mkdir(parents=True, exist_ok=True)
     for size in options.sizes:
         for network in options.networks:
+            path, inputs = _network(network, options.inputs)
             for kind, share in SHARES.items():
-                name = f"{network}-{size}-{kind}"
+                name = f"{Path(network).stem}-{size}-{kind}"
                 file = options.out / f"{name}.toml"
                 text = CAMPAIGN.format(
                     name=name,
-                    network=network,
+                    path=json.dumps(path),
                     size=size,
                     kind=kind,
                     seed=options.seed,
-                    inputs=list(range(options.inputs)),
+                    inputs=inputs,
                     injections=round(options.injections * share),
                     minimum=options.injections // 9 if kind == "ff" else 0,
                     workers=options.workers,
@@ -100,6 +102,14 @@ def campaigns(options: argparse.Namespace) -> None:
                 file.write_text(text)
                 done = run_campaign(load_campaign(file), options.out / name, resume=True, progress=Progress())
                 print(name, done.summary.total.rates.model_dump_json(), flush=True)
+
+
+def _network(name: str, inputs: int) -> tuple[str, str]:
+    """Return path and inputs of a network: of the zoo, or a file with its inputs beside it."""
+    if not name.endswith(".tflite"):
+        return f"zoo:{name}", str(list(range(inputs)))
+    file = Path(name).resolve()
+    return str(file), f'{{ from = "{file.with_suffix(".npy")}", draw = {inputs}, seed = 1 }}'
 
 
 def carried(judged: Sequence[Judged], own: Judged) -> float:
@@ -230,7 +240,9 @@ def main() -> None:
     inject = parts.add_parser("campaigns")
     inject.add_argument("--out", type=Path, required=True)
     inject.add_argument("--sizes", type=int, nargs="+", default=SIZES)
-    inject.add_argument("--networks", nargs="+", default=zoo.names())
+    inject.add_argument(
+        "--networks", nargs="+", default=zoo.names(), help="of the zoo, or NAME.tflite beside NAME.npy"
+    )
     inject.add_argument("--injections", type=int, default=16000, help="into flip-flops of each pair")
     inject.add_argument("--inputs", type=int, default=4, help="of the held-out split, from the first on")
     inject.add_argument("--workers", type=int, default=1)

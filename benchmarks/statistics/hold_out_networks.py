@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Networks that take no part in any sensitivity model, to judge one by.
 
-    python -m benchmarks.statistics.hold_out_networks --out NETWORKS [--others FILE.tflite ...]
+    python -m benchmarks.statistics.hold_out_networks --out NETWORKS [--inputs N] [--others FILE.tflite ...]
 
 Trains small networks on the zoo's data sets and writes a folder of them: `NAME.tflite`, and its inputs as
 `NAME.npy`. Their shapes are none of the zoo's. Networks named with `--others` are copied in beside them,
@@ -24,7 +24,7 @@ from resil.networks.tflite_reader import read_network
 from resil.networks.tflite_writer import write_network
 from resil.networks.train import quantise_inputs, train
 
-INPUTS = 4
+INPUTS = 128
 _DIGITS = Training(30, 32, 4e-3, 2e-2, noise=0.1, label_smoothing=0.05)
 _IMAGES = Training(6, 64, 6e-3, 1e-2, warp=0.1, label_smoothing=0.05)
 
@@ -71,6 +71,45 @@ ARCHITECTURES = (
             pool("mean", "AVERAGE", 7),
         ),
     ),
+    Architecture(
+        "digits_residual",
+        (8, 8, 1),
+        _ends(
+            conv("stem", 12, normalise=True),
+            conv("conv1", 12, normalise=True),
+            conv("conv2", 12, relu=False, normalise=True),
+            Block("sum", "ADD", relu=True, sources=("conv2", "stem")),
+            pool("mean", "AVERAGE", 4),
+        ),
+    ),
+    Architecture(
+        "digits_depthwise",
+        (8, 8, 1),
+        _ends(
+            conv("stem", 20, size=5, normalise=True),
+            depthwise("depthwise1", 2),
+            conv("pointwise1", 28, size=1, normalise=True),
+            depthwise("depthwise2", 1),
+            conv("pointwise2", 12, size=1, normalise=True),
+        ),
+    ),
+    Architecture(
+        "mnist_pooled",
+        (28, 28, 1),
+        _ends(
+            conv("conv1", 8, size=3, normalise=True),
+            pool("pool1", "MAX", 2),
+            conv("conv2", 16, size=3, normalise=True),
+            pool("pool2", "MAX", 2),
+            conv("conv3", 24, size=3, normalise=True),
+            pool("pool3", "AVERAGE", 7),
+        ),
+    ),
+    Architecture(
+        "mnist_matrices",
+        (784,),
+        (dense("hidden1", 40, relu=True), dense("hidden2", 40, relu=True), dense("logits", 10)),
+    ),
 )
 
 
@@ -85,6 +124,7 @@ def main() -> None:
     """Write the folder of networks."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--inputs", type=int, default=INPUTS, help="held-out inputs of each")
     parser.add_argument("--others", type=Path, nargs="*", default=())
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
@@ -99,13 +139,13 @@ def main() -> None:
         )  # fmt: skip
         graph = quantise(train(recipe, data, 1), train_inputs[: recipe.calibration])
         write_network(graph, options.out / f"{architecture.name}.tflite")
-        inputs = quantise_inputs(graph, data.heldout_inputs[:INPUTS])
+        inputs = quantise_inputs(graph, data.heldout_inputs[: options.inputs])
         np.save(options.out / f"{architecture.name}.npy", inputs)
         print(architecture.name, inputs.shape, flush=True)
     for other in options.others:
         shutil.copy(other, options.out / other.name)
         shape = read_network(other).tensors[read_network(other).inputs[0]].shape[1:]
-        inputs = np.random.default_rng(1).integers(-128, 128, (INPUTS, *shape)).astype(np.int8)
+        inputs = np.random.default_rng(1).integers(-128, 128, (options.inputs, *shape)).astype(np.int8)
         np.save(options.out / f"{other.stem}.npy", inputs)
 
 
