@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +28,7 @@ from resil.networks.train import quantise_inputs, train
 INPUTS = 128
 _DIGITS = Training(30, 32, 4e-3, 2e-2, noise=0.1, label_smoothing=0.05)
 _IMAGES = Training(6, 64, 6e-3, 1e-2, warp=0.1, label_smoothing=0.05)
+_ROWS = replace(_IMAGES, warp=0.0)
 
 
 def _ends(*blocks: Block) -> tuple[Block, ...]:
@@ -117,7 +119,8 @@ def recipe_of(architecture: Architecture) -> Recipe:
     """Return how a network of this architecture is trained."""
     if architecture.name.startswith("digits"):
         return Recipe(datasets.digits, architecture, _DIGITS)
-    return Recipe(datasets.mnist, architecture, _IMAGES, calibration=500)
+    training = _IMAGES if len(architecture.input_shape) > 1 else _ROWS
+    return Recipe(datasets.mnist, architecture, training, calibration=500)
 
 
 def main() -> None:
