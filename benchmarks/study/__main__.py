@@ -55,9 +55,7 @@ def main() -> None:
     """Write `study.toml` and what it names."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument(
-        "--hold-out", type=Path, required=True, help="folder of hold-out networks"
-    )
+    parser.add_argument("--hold-out", type=Path, required=True, help="folder of hold-out networks")
     parser.add_argument("--resnet", type=Path, help="pretrainedResnet_quant.tflite of MLPerf Tiny")
     options = parser.parse_args()
     out, text = options.out.resolve(), EXAMPLE.read_text()
