@@ -15,7 +15,7 @@ import pytest
 from benchmarks.faults_of_our_own import input_kinds, inputs
 from benchmarks.faults_of_our_own.input_kinds import KINDS
 
-CASES = 600
+CASES = 300
 
 
 def test_some_of_every_kind():

@@ -28,6 +28,7 @@ from resil.cli import main
 from resil.errors import ConsistencyError, Interrupted, StoreError
 from resil.folder.kept_plans import keep_in_build, kept_plan, note_build
 from resil.networks import zoo
+from resil.protection.choosing import choose_plan
 from resil.record.study import StudyRecord
 from resil.rtl_harness.errors import HarnessError
 from resil.study.study_file import load_study
@@ -62,7 +63,10 @@ DIGITS_ALONE = TEXT.replace('[[network]]\npath = "zoo:mnist_lenet"\ninputs = [0,
     "0, 3", "0"
 )
 HALF_PREDICTED = DIGITS_ALONE.replace('"ethos-u55-64"', '"ethos-u55-64"\nestimate = true')
-CONFIRMED = LARGER + '[protection]\nbudget_fit = 0.0003\nverify_networks = ["mnist_mobile"]\n'
+VERIFIED = '[protection]\nbudget_fit = 0.0003\nverify_networks = ["mnist_mobile"]\n'
+CONFIRMED = LARGER + VERIFIED
+ONE_TARGET = LARGER.replace('[[target]]\nname = "ethos-u55-64"\n', "")
+ONE_CONFIRMED = ONE_TARGET + VERIFIED
 
 
 @pytest.fixture
@@ -89,6 +93,13 @@ def finished(command, begun):
 def injected(command, begun):
     """The command, where more was injected, and no protection was asked for."""
     begun("study-larger", LARGER)
+    return command
+
+
+@pytest.fixture
+def injected_one(command, begun):
+    """Likewise of one target."""
+    begun("study-one-target", ONE_TARGET)
     return command
 
 
@@ -419,15 +430,35 @@ def _of(**others):
         _of(reason=5),
     ],
 )
-def test_a_plan_that_is_not_whole_is_chosen_again(protected, tmp_path, damage):
-    """Nothing of it is shown, and it does not end the study."""
+def test_a_plan_that_is_not_whole_is_chosen_again(protected, tmp_path, monkeypatch, damage):
+    class ChosenAgainError(Exception):
+        pass
+
+    def again(*_):
+        raise ChosenAgainError
+
+    monkeypatch.setattr(resil.protection.choosing, "_plans", again)
+    wanted = resil.study.protect._wanted(load_study(write_study(tmp_path, PROTECTED)).protection)
+    cells = [tmp_path / "out" / cell for cell in CELLS[:2]]
+    (plan,) = (cells[0] / "protection").glob("*.json")
+    assert choose_plan(cells, wanted).plan.name == plan.stem
+    damaged(plan, damage)
+    with pytest.raises(ChosenAgainError):
+        choose_plan(cells, wanted)
+
+
+def test_of_a_plan_that_is_not_whole_nothing_is_shown_and_it_does_not_end_the_study(protected, tmp_path):
     command, found = protected
     (plan,) = (tmp_path / "out" / CELLS[0] / "protection").glob("*.json")
+    damaged(plan, _without("networks"))
+    assert command(text=PROTECTED) == 0
+    assert record(tmp_path / "out")["protection"] == found
+
+
+def damaged(plan, damage):
     content = json.loads(plan.read_text())
     damage(content)
     plan.write_text(json.dumps(content))
-    assert command(text=PROTECTED) == 0
-    assert record(tmp_path / "out")["protection"] == found
 
 
 def test_protection_that_cannot_be_read_does_not_end_the_study(protected, tmp_path, monkeypatch, capsys):
@@ -473,26 +504,26 @@ def building(monkeypatch):
     return noted
 
 
-def test_what_is_chosen_is_built_and_confirmed_once(injected, tmp_path, building, capsys):
-    assert injected(text=CONFIRMED) == 0
+def test_what_is_chosen_is_built_and_confirmed_once(injected_one, tmp_path, building, capsys):
+    assert injected_one(text=ONE_CONFIRMED) == 0
     found = record(tmp_path / "out")
     for row in found["protection"]:
         assert (row["result"], row["confirmed"], row["overhead"]) == ("reached", True, 0.25)
         assert "area by synthesis of what was built" in row["reason"]
-    names = ["ethos-u55-32-1", "ethos-u55-64-1"]
-    assert building["built"] == [(name, None) for name in names]
-    assert building["verified"] == [(name, ["mnist_mobile"]) for name in names]
+    name = "ethos-u55-32"
+    assert building["built"] == [(f"{name}-1", None)]
+    assert building["verified"] == [(f"{name}-1", ["mnist_mobile"])]
     capsys.readouterr()
-    assert injected(text=CONFIRMED) == 0
-    assert len(building["built"]) == len(building["verified"]) == 2
+    assert injected_one(text=ONE_CONFIRMED) == 0
+    assert len(building["built"]) == len(building["verified"]) == 1
     assert record(tmp_path / "out")["protection"] == found["protection"]
     # What other networks confirmed is not what is asked.
-    assert injected(text=CONFIRMED.replace("mnist_mobile", "mnist_vgg")) == 0
-    assert building["verified"][2:] == [(f"{name[:-1]}2", ["mnist_vgg"]) for name in names]
+    assert injected_one(text=ONE_CONFIRMED.replace("mnist_mobile", "mnist_vgg")) == 0
+    assert building["verified"][1:] == [(f"{name}-2", ["mnist_vgg"])]
     # Other options are another set: built beside, not in the place of what was confirmed.
     (tmp_path / "own.toml").write_text('exclude = ["hardened_leap_dice"]\n')
-    assert injected(text=CONFIRMED + 'options = "own.toml"\n') == 0
-    assert building["built"][4:] == [(f"{name[:-1]}3", tmp_path / "own.toml") for name in names]
+    assert injected_one(text=ONE_CONFIRMED + 'options = "own.toml"\n') == 0
+    assert building["built"][2:] == [(f"{name}-3", tmp_path / "own.toml")]
 
 
 def test_what_is_known_of_a_target_is_kept_while_the_next_is_confirmed(command, tmp_path, building):
@@ -505,52 +536,52 @@ def test_what_is_known_of_a_target_is_kept_while_the_next_is_confirmed(command, 
     ]
 
 
-def test_a_confirmation_of_what_was_built_again_may_be_interrupted(injected, tmp_path, building):
+def test_a_confirmation_of_what_was_built_again_may_be_interrupted(injected_one, tmp_path, building):
     """What the plan says of the build before it is nothing of this one: it passed for a set that failed."""
-    assert injected(text=CONFIRMED) == 0
+    assert injected_one(text=ONE_CONFIRMED) == 0
     shutil.rmtree(tmp_path / "out" / "protected")
     building["interrupted"] = True
-    assert injected(text=CONFIRMED) == 130
+    assert injected_one(text=ONE_CONFIRMED) == 130
     building["interrupted"] = False
-    assert injected(text=CONFIRMED) == 0
-    assert [row["confirmed"] for row in record(tmp_path / "out")["protection"]] == [True, True]
-    assert len(building["built"]) == 4
+    assert injected_one(text=ONE_CONFIRMED) == 0
+    assert [row["confirmed"] for row in record(tmp_path / "out")["protection"]] == [True]
+    assert len(building["built"]) == 2
 
 
-def test_what_another_content_of_a_network_confirmed_is_not_what_is_asked(injected, tmp_path, building):
+def test_what_another_content_of_a_network_confirmed_is_not_what_is_asked(injected_one, tmp_path, building):
     """The fault: the campaign file is the same, the network that it names is not."""
     network, file = tmp_path / "mine.tflite", tmp_path / "mine.toml"
     network.write_bytes((zoo.FOLDER / "mnist_mobile.tflite").read_bytes())
     np.save(tmp_path / "mine.npy", np.zeros((1, 28, 28, 1), np.int8))
     own = CAMPAIGN.replace('"zoo:digits"', '"mine.tflite"').replace("[0, 3]", '"mine.npy"')
     file.write_text(own)
-    text = CONFIRMED.replace("mnist_mobile", "mine.toml")
-    assert injected(text=text) == 0
-    assert injected(text=text) == 0
-    assert len(building["verified"]) == 2
+    text = ONE_CONFIRMED.replace("mnist_mobile", "mine.toml")
+    assert injected_one(text=text) == 0
+    assert injected_one(text=text) == 0
+    assert len(building["verified"]) == 1
     network.write_bytes((zoo.FOLDER / "mnist_vgg.tflite").read_bytes())
-    assert injected(text=text) == 0
-    assert len(building["verified"]) == 4
+    assert injected_one(text=text) == 0
+    assert len(building["verified"]) == 2
     network.unlink()
-    assert injected(text=text) == 3
+    assert injected_one(text=text) == 3
     for row in record(tmp_path / "out")["protection"]:
         assert (row["result"], row["confirmed"]) == ("not assessed", None)
         assert "mine.tflite" in row["reason"]
 
 
 def test_a_set_confirmed_by_hand_counts_as_long_as_its_rtl_is_what_was_confirmed(
-    injected, tmp_path, building, monkeypatch
+    injected_one, tmp_path, building, monkeypatch
 ):
-    text = CONFIRMED.replace('verify_networks = ["mnist_mobile"]\n', "")
-    assert injected(text=text) == 0
-    for cell in CELLS:
+    text = ONE_CONFIRMED.replace('verify_networks = ["mnist_mobile"]\n', "")
+    assert injected_one(text=text) == 0
+    for cell in CELLS[:2]:
         (file,) = (tmp_path / "out" / cell / "protection").glob("*.json")
         plan, built = kept_plan(tmp_path / "out" / cell, file.stem), tmp_path / "built" / cell
         built.mkdir(parents=True)
         keep_in_build(built, build(plan))
         keep_looked_at(built, confirmation(plan))
         note_build(tmp_path / "out" / cell, file.stem, built)
-    assert injected(text=text) == 0
+    assert injected_one(text=text) == 0
     assert all(row["confirmed"] for row in record(tmp_path / "out")["protection"])
 
     def changed(folder):
@@ -558,7 +589,7 @@ def test_a_set_confirmed_by_hand_counts_as_long_as_its_rtl_is_what_was_confirmed
 
     for module in (resil.protection.flow, resil.study.protect):
         monkeypatch.setattr(module, "require_unchanged", changed)
-    assert injected(text=text) == 3
+    assert injected_one(text=text) == 3
     for row in record(tmp_path / "out")["protection"]:
         assert (row["result"], row["reason"]) == (
             "not assessed",
@@ -567,20 +598,20 @@ def test_a_set_confirmed_by_hand_counts_as_long_as_its_rtl_is_what_was_confirmed
         assert "built" in row["reason"]
 
 
-def test_a_set_that_injections_do_not_confirm_is_a_miss(injected, tmp_path, building, capsys):
+def test_a_set_that_injections_do_not_confirm_is_a_miss(injected_one, tmp_path, building, capsys):
     building["confirmed"] = False
-    assert injected(text=CONFIRMED) == 1
-    assert [row["confirmed"] for row in record(tmp_path / "out")["protection"]] == [False] * 2
+    assert injected_one(text=ONE_CONFIRMED) == 1
+    assert [row["confirmed"] for row in record(tmp_path / "out")["protection"]] == [False]
     printed = capsys.readouterr().out
     assert "not confirmed: it does not hold" in printed
     assert "SUPPORTED: Selective" not in printed
-    assert injected(text=CONFIRMED) == 1
-    assert len(building["verified"]) == 2
+    assert injected_one(text=ONE_CONFIRMED) == 1
+    assert len(building["verified"]) == 1
 
 
-def test_a_set_that_cannot_be_built_is_not_assessed(injected, tmp_path, building):
+def test_a_set_that_cannot_be_built_is_not_assessed(injected_one, tmp_path, building):
     building["error"] = "cc: cannot be copied"
-    assert injected(text=CONFIRMED) == 3
+    assert injected_one(text=ONE_CONFIRMED) == 3
     for row in record(tmp_path / "out")["protection"]:
         assert (row["result"], row["confirmed"]) == ("not assessed", None)
         assert row["reason"] == "cc: cannot be copied"
