@@ -16,6 +16,7 @@ from resil.networks.tflite_reader import read_network
 from resil.networks.tflite_writer import write_network
 from resil.work import clip as module
 from resil.work.clip import check_apart, training_inputs
+from testkit.errors import about
 from tests.networks.dressed import with_float_ends
 
 
@@ -92,7 +93,7 @@ def test_the_splits_of_the_zoo_are_apart(name):
     known = zoo.load(name)
     calibration = training_inputs(known)
     check_apart((calibration,), (known.heldout_inputs,))
-    with pytest.raises(ResilError, match="found 1 of 1"):
+    with pytest.raises(ResilError, check=about("--judge")):
         check_apart((calibration,), (calibration[7:8],))
 
 

@@ -33,6 +33,7 @@ from resil.record.golden import GoldenComparison
 from resil.results.summarise import upset_rates
 from resil.stats.evidence import Group
 from testkit.campaigns import TEXT, campaign
+from testkit.errors import about
 from testkit.fake import fake_bench
 from tests.resil.protection.plans import plan_of
 
@@ -77,21 +78,21 @@ def edited(lines):
 
 
 DAMAGE = {
-    "cut": (lambda lines: lines[:-1], "found 2, or others: one of both was cut or edited; restore it"),
-    "emptied": (lambda lines: [], "expected all 3 entries of its copy"),
-    "edited": (edited, "line 2: expected entry 1 with a hash of its own content"),
-    "reordered": (lambda lines: [lines[0], lines[2], lines[1]], "line 2: expected entry 1"),
-    "a line gone": (lambda lines: [lines[0], lines[2]], "line 2: expected entry 1"),
-    "the first gone": (lambda lines: lines[1:], "line 1: expected entry 0"),
-    "no JSON": (lambda lines: [lines[0], "x\n"], "line 2: .*expected JSON"),
+    "cut": (lambda lines: lines[:-1], "ledger.copy"),
+    "emptied": (lambda lines: [], "ledger.copy"),
+    "edited": (edited, "line 2"),
+    "reordered": (lambda lines: [lines[0], lines[2], lines[1]], "line 2"),
+    "a line gone": (lambda lines: [lines[0], lines[2]], "line 2"),
+    "the first gone": (lambda lines: lines[1:], "line 1"),
+    "no JSON": (lambda lines: [lines[0], "x\n"], "line 2"),
 }
 
 
-@pytest.mark.parametrize(("change", "why"), DAMAGE.values(), ids=DAMAGE)
-def test_a_ledger_that_was_touched_is_refused(change, why, folder):
+@pytest.mark.parametrize(("change", "field"), DAMAGE.values(), ids=DAMAGE)
+def test_a_ledger_that_was_touched_is_refused(change, field, folder):
     file = folder / "data" / LEDGER
     file.write_text("".join(change(file.read_text().splitlines(keepends=True))))
-    with pytest.raises(StoreError, match=why):
+    with pytest.raises(StoreError, check=about(field)):
         Ledger(folder / "built")
 
 
@@ -100,14 +101,14 @@ def test_a_ledger_that_was_written_anew_as_a_whole_is_seen_in_the_build(folder):
     ledger = Ledger()
     for number in range(1, 4):
         ledger.register(look(number, seed=99))
-    with pytest.raises(StoreError, match="one of both was cut or edited"):
+    with pytest.raises(StoreError, check=about("ledger.copy")):
         Ledger(folder / "built")
 
 
 def test_two_looks_at_one_rtl_do_not_begin_at_once(folder):
     one, other = Ledger(), Ledger(folder / "built")
     one.register(look(3))
-    with pytest.raises(StoreError, match="another confirmation of this RTL began meanwhile"):
+    with pytest.raises(StoreError, check=about("another look")):
         other.register(look(3, seed=50))
     other.register(look(1, rtl="another"))
 
@@ -121,7 +122,7 @@ def test_all_looks_share_the_error():
 @pytest.mark.parametrize("result", [False, None], ids=["failed", "not ended"])
 def test_a_judge_is_known_under_any_name(result):
     again = JUDGE.changed(name="fresh", content="another rule")
-    with pytest.raises(StoreError, match="fresh, which is b, took part in the confirmation of built"):
+    with pytest.raises(StoreError, check=about("--verify-network.looks")):
         refuse_known_judges([again], [(look(1), result)])
     refuse_known_judges([again], [(look(1), True)])
     refuse_known_judges([again.changed(network="n2")], [(look(1), result)])
@@ -148,7 +149,7 @@ def test_a_few_changed_bits_make_no_other_network(tmp_path):
     chose = campaign()
     work = replace(chose, work=NetworkSettings(str(tmp_path / "bit.tflite"), (0,)))
     assert differing_share(graph, read_network(tmp_path / "bit.tflite")) < 0.01
-    with pytest.raises(StoreError, match=r"found bit, whose weights differ in 0\.\d+% of their bytes"):
+    with pytest.raises(StoreError, check=about("--verify-network.weights")):
         refuse_near_copies({"bit": work}, [chose])
     rng = np.random.default_rng(2)
     other = changed_weights(graph, lambda data: rng.permutation(data.reshape(-1)).reshape(data.shape))
@@ -193,21 +194,21 @@ def required(plan, *observed):
 def test_a_judge_that_calls_nothing_wrong_cannot_confirm():
     """As a threshold of 1e9 does: without protection, too, no injection is critical."""
     for bad in (0, 6):
-        with pytest.raises(StoreError, match=r"expected more than 0\.05 FIT on lax without protection"):
+        with pytest.raises(StoreError, check=about("--verify-network.refuses")):
             required(PLAN, found(300), found(bad))
     required(PLAN, found(300))
-    with pytest.raises(StoreError, match=r"or SPFM below 99\.000%"):
+    with pytest.raises(StoreError, check=about("--verify-network.refuses")):
         required(PLAN.changed(spfm_target=0.99), found(0))
     required(PLAN.changed(budget_fit=None, spfm_target=0.99), found(300))
     required(PLAN.changed(budget_fit=None, fit_share_target=0.5), found(300))
-    with pytest.raises(StoreError, match="expected hazardous failures on lax"):
+    with pytest.raises(StoreError, check=about("--verify-network.refuses")):
         required(PLAN.changed(budget_fit=None, fit_share_target=0.5), found(0))
 
 
 def test_a_limit_of_detected_failures_alone_needs_a_judge_that_detects_too_many():
     """The fault: nothing was injected without protection, and any network confirmed such a plan."""
     alone = PLAN.changed(budget_fit=None, due_fit_target=1.0)
-    with pytest.raises(StoreError, match=r"expected more than 1 FIT of detected failures on lax"):
+    with pytest.raises(StoreError, check=about("--verify-network.refuses")):
         required(alone, found(300))
     group = Group("cc", "ff", 8.0, {"masked": 700, "due": 300})
     required(alone, Observed("loud", (Stratum(group),), ()))
@@ -223,7 +224,7 @@ def test_each_kind_of_storage_counts_at_the_rates_of_one_corner():
     corners = {"SRAM lowest": {"ff": 1.0, "sram": 0.3}, "SRAM highest": {"ff": 1.0, "sram": 3.0}}
     lowest = evidence_of(judge.strata, 1, 0.95).rate({"sdc_critical"}).lo
     asked = PLAN.changed(budget_fit=2.0 * lowest)
-    with pytest.raises(StoreError, match="it is not shown that it can refuse a set"):
+    with pytest.raises(StoreError, check=about("--verify-network.refuses")):
         require_sensitive(asked, [judge], {"sdc_critical"}, 0.95, corners)
     raised = {"both highest": {"ff": 3.0, "sram": 3.0}}
     require_sensitive(asked, [judge], {"sdc_critical"}, 0.95, raised)
@@ -233,7 +234,7 @@ def test_a_network_whose_golden_output_is_another_s_judges_nothing():
     """The fault: with accept_golden a hold-out network confirmed, and nothing said so."""
     differs = {"reference": "TFLM", "inputs": 1, "elements": 9, "differing": 2, "text": "of input 0 all"}
     other = replace(found(300), golden=GoldenComparison(state="differs", **differs))
-    with pytest.raises(StoreError, match=r"expected without a fault the outputs of lax, found others: of in"):
+    with pytest.raises(StoreError, check=about("--verify-network.golden")):
         required(PLAN, other)
 
 

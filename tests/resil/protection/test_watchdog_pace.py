@@ -23,6 +23,7 @@ from resil.protection.units import Granularity
 from resil.protection.watchdog_pace import Pace, watchdog_limit
 from resil.record.protection_parts import ChoosingRun
 from resil.stats.evidence import Group
+from testkit.errors import about
 from tests.resil.protection.designs import PACE, SUMMARY, design_of, network_of, rates_of, storage_of
 from tests.resil.protection.plans import plan_of, watchdog
 
@@ -97,7 +98,7 @@ def test_a_watchdog_without_rtl_is_refused():
     options = load_options()
     options.options["watchdog"] = replace(DOG, builds="")
     plan = plan_of(mechanisms=(watchdog(5),))
-    with pytest.raises(ProtectionError, match="was chosen and cannot be built"):
+    with pytest.raises(ProtectionError, check=about("watchdog")):
         watchdog_of(plan, options)
     assert watchdog_of(plan_of(), options) is None
 

@@ -12,6 +12,7 @@ import pytest
 from resil.errors import StoreError
 from resil.folder.finished import require_distinct
 from resil.sensitivity import learn
+from testkit.errors import about
 
 DEFINITION = {"network": "n" * 64, "seed": "7", "kinds": "ff", "engine": "verilator", "resil": "0.1.0"}
 MODEL = SimpleNamespace(left_out=(), source=SimpleNamespace(runs=(), validated=(), networks=frozenset()))
@@ -35,7 +36,7 @@ def runs(*changes):
 def test_the_same_faults_do_not_count_twice(monkeypatch, change, use):
     found = {run.folder: run for run in runs({"seed": "8"}, {}, change)}
     monkeypatch.setattr(learn, "read_run", found.get)
-    with pytest.raises(StoreError, match=r"run1 and run2: .* would count twice"):
+    with pytest.raises(StoreError, check=about("twice")):
         use(list(found))
 
 

@@ -15,6 +15,7 @@ from resil.rtl_harness.design.target import load_target
 from resil.rtl_harness.shipped.results import FILES, INDEX, SCHEMA, ShippedResult
 from resil.sensitivity import rebind
 from resil.sensitivity.model import SHIPPED, load_model
+from testkit.errors import about
 
 
 @pytest.fixture
@@ -50,16 +51,16 @@ def test_equal_results_bind_the_model_to_the_present_rtl(former, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("changes", "why"),
+    ("changes", "field"),
     [
-        ({"gates": "other"}, "expected the gates that ships, found another"),
-        ({"key": "before"}, "found those of the present RTL, which prove"),
+        ({"gates": "other"}, "gates"),
+        ({"key": "before"}, "tables"),
     ],
 )
-def test_what_is_not_shown_to_be_equal_leaves_the_model_as_it_is(changes, why, former, monkeypatch):
+def test_what_is_not_shown_to_be_equal_leaves_the_model_as_it_is(changes, field, former, monkeypatch):
     monkeypatch.setattr(rebind, "rtl_digest", lambda target: "0" * 32)
     made(monkeypatch, **changes)
     content = (former / "model.json.gz").read_bytes()
-    with pytest.raises(ResilError, match=why):
+    with pytest.raises(ResilError, check=about(field)):
         rebind.rebind(former / "model.json.gz", former, lambda line: None)
     assert (former / "model.json.gz").read_bytes() == content
