@@ -15,7 +15,7 @@ from typing import TypeVar
 from resil.errors import StoreError
 from resil.files import write_text
 from resil.folder.finished import Finished
-from resil.folder.looks import LEDGER, entries_of, not_confirmed_by
+from resil.folder.looks import not_confirmed_by
 from resil.folder.recorded import read_document
 from resil.folder.store import PROTECTION
 from resil.record.protection import INFEASIBLE, TARGETS, Protection
@@ -142,9 +142,10 @@ def read_build(folder: Path) -> Build | None:
 def confirmation_of(folder: Path, build: Build) -> Confirmation | None:
     """Return what injections into just this build have said, None if there were none.
 
-    That it is confirmed is believed only where the ledger beside it has that look, with that result, and no
-    later one that failed or was not ended; else it is not, for that reason. It is about the RTL that was
-    proven and measured by `build.json`; whether files of RTL were changed since is not looked at.
+    That it is confirmed is believed only where the ledger beside it has that look, with that result, and
+    neither that nor the user's has a later one that failed or was not ended; else it is not, for that reason.
+    It is about the RTL that was proven and measured by `build.json`; whether files of RTL were changed since
+    is not looked at.
 
     Raises:
         StoreError: It, or the ledger beside it, is damaged.
@@ -156,7 +157,7 @@ def confirmation_of(folder: Path, build: Build) -> Confirmation | None:
         return found
     if found.rtl_digest != build.rtl_digest:
         return None
-    why = not_confirmed_by(entries_of(folder / LEDGER), found)
+    why = not_confirmed_by(folder, found)
     return found.changed(confirmed=False, reasons=(why,)) if why else found
 
 

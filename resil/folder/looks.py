@@ -12,6 +12,7 @@ from pydantic import Field, ValidationError
 
 from resil.errors import StoreError
 from resil.files import read_bytes
+from resil.layout import data_folder
 from resil.record.protection_confirmation import Confirmation
 from resil.record.typed import Count, OneOf, Share, Typed, failure_text
 
@@ -116,22 +117,36 @@ def results_of(entries: Sequence[Entry]) -> list[tuple[Look, bool | None]]:
     return list(found.values())
 
 
-def not_confirmed_by(entries: Sequence[Entry], found: Confirmation) -> str:
+def not_confirmed_by(build: Path, found: Confirmation) -> str:
     """Return why looks do not say of an RTL that it is confirmed, in a sentence; "" if they do.
 
+    The look that confirmed it has to stand in the copy of the ledger that the build keeps. Later looks, at
+    the same RTL in whatever folder, are known from there and from the user's ledger.
+
     Args:
-        entries: Of the copy of the ledger that the build keeps.
+        build: Its folder.
         found: What its `confirmation.json` says.
+
+    Raises:
+        StoreError: One of both ledgers is damaged.
     """
-    looks = [(look, result) for look, result in results_of(entries) if look.rtl == found.rtl_digest]
+    beside, users = (
+        [(look, result) for look, result in results_of(entries_of(file)) if look.rtl == found.rtl_digest]
+        for file in (build / LEDGER, data_folder() / LEDGER)
+    )
     own = (found.look.number, found.seed)
-    if not any(result and (look.number, look.seed) == own for look, result in looks):
+    if not any(result and (look.number, look.seed) == own for look, result in beside):
         return (
             f"the ledger beside it has no look {own[0]} at this RTL, with seed {own[1]}, that confirmed it: "
             "confirmation.json was edited, or is of another build"
         )
-    for look, result in looks:
+    known: dict[str, tuple[Look, bool | None]] = {}
+    for look, result in (*users, *beside):
+        # A copy that is behind does not know how a look ended.
+        if result is not None or look.model_dump_json() not in known:
+            known[look.model_dump_json()] = look, result
+    for look, result in known.values():
         if look.number > own[0] and not result:
             ended = "was not ended" if result is None else "did not confirm it"
-            return f"look {look.number} at this RTL, with seed {look.seed}, {ended}"
+            return f"look {look.number} at this RTL, with seed {look.seed}, in {look.folder}, {ended}"
     return ""

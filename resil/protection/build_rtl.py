@@ -181,6 +181,7 @@ def _judged(
                 for m in built.memories
                 for path in m.storage
             ),
+            *(RedundantBits(path=own.copy, mechanism=Mechanism.LOCKSTEP, ways=1) for own in built.locksteps),
         ),
         watchdog=None if timer is None else BuiltWatchdog(limit=timer.limit, longest_operation=longest),
         proofs=proofs,

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import inf
 
+from resil.campaign.safety import SafetySettings
 from resil.protection.corners import Corners
 from resil.protection.observed import LEAST, MOST, STATED, Copies, Observed, evidence_of
 from resil.protection.options import ProtectionError
@@ -68,15 +69,17 @@ def confirmation(
     joint = 1.0 - (1.0 - confidence) / len(observed)
     rows = [_network(plan, found, hazardous, joint, corners or {}) for found in observed]
     worst = max(rows, key=lambda row: row.fit_hi)
-    reasons = [*_prediction(plan, rows), *_limits(plan, rows)]
-    for found in observed:
-        if found.nothing_measured:
-            reasons.append(f"on {found.network} nothing was measured: {found.nothing_measured}")
-        if found.golden.state == DIFFERS:
-            reasons.append(
-                f"the outputs of {found.network} without a fault are not the network's: {found.golden.text}"
-            )
-        reasons += _mechanisms(found, joint) + _hangs(found, joint)
+    against = [
+        [
+            *_too_low(plan, row),
+            *_limits(plan, row),
+            *_unsound(found),
+            *_mechanisms(found, joint),
+            *_hangs(found, joint),
+        ]
+        for row, found in zip(rows, observed, strict=True)
+    ]
+    reasons = [*(reason for own in against for reason in own), *_too_high(plan, rows)]
     injections, struck = sum(row.injections for row in rows), sum(row.copies for row in rows)
     mechanisms = tuple(_upsets_of(found.network, own) for found in observed for own in found.copies)
     bad = sum(own.hazardous + own.beyond_hazardous for own in mechanisms)
@@ -101,6 +104,7 @@ def confirmation(
             network=worst.network,
         ),
         networks=tuple(rows),
+        passed=tuple(row.network for row, own in zip(rows, against, strict=True) if not own),
         copies=RedundantStorage(
             injections=struck,
             hazardous=bad,
@@ -137,6 +141,52 @@ def _chosen(value: float | None) -> float:
     return value
 
 
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """Most that upper limits may be, in FIT; None where nothing is asked.
+
+    Attributes:
+        fit: Of hazardous failures.
+        due: Of detected failures.
+    """
+
+    fit: float | None
+    due: float | None
+
+    @staticmethod
+    def by(
+        plan: Protection,
+        fit_raw: float,
+        highest: float = 1.0,
+        safety: SafetySettings | None = None,
+        hazardous: Collection[str] = (),
+    ) -> Allowed:
+        """Return what a plan promises, and what a campaign claims of the same rates.
+
+        Rows of a safety verdict that ask for more than rates of upsets are none of them: what a plan predicts
+        says nothing of permanent faults, of the coverage of alarms that were there before, or of times.
+
+        Args:
+            plan: That was built.
+            fit_raw: Upset rate of all storage of what was built.
+            highest: Factor of the raw rates at the corner at which rates have to be kept.
+            safety: Claims of its campaign; None without any.
+            hazardous: Outcomes that count as failures: detected ones have no limit of their own among these.
+        """
+        claims = () if safety is None else safety.claims
+        least = [plan.spfm_target]
+        budgets, due = [plan.budget_fit], [plan.due_fit_target]
+        if safety is not None:
+            least.append(safety.spfm if "spfm_transient" in claims else None)
+            budgets.append(safety.pmhf_fit if "pmhf_share" in claims else None)
+            due.append(safety.due_fit if "due_rate" in claims and "due" not in hazardous else None)
+        fit = [(1.0 - own) * fit_raw for own in least if own is not None]
+        fit += [own / highest for own in budgets if own is not None]
+        return Allowed(
+            min(fit, default=None), min((own / highest for own in due if own is not None), default=None)
+        )
+
+
 def planned_upsets(
     plan: Protection,
     fit_raw: Mapping[tuple[str, str], float],
@@ -144,7 +194,7 @@ def planned_upsets(
     networks: int,
     confidence: float,
     size: int | None = None,
-    highest: float = 1.0,
+    allowed: Allowed | None = None,
     faults: Mapping[tuple[str, str], int] | None = None,
 ) -> Spread:
     """Return how many upsets of which storage each of some networks needs to show what a plan predicts.
@@ -161,32 +211,54 @@ def planned_upsets(
         networks: How many there are.
         confidence: Of the plan's campaign.
         size: Injections to be spread over the rest; None for as many as the plan's limits need.
-        highest: Factor of the raw rates at the corner at which a budget has to be kept.
+        allowed: What is asked; None for what the plan promises, with raw rates at their centre.
         faults: How many there are in each storage on the network with the fewest; None for no bound.
     """
+    allowed = allowed or Allowed.by(plan, sum(fit_raw.values()))
     left = {
         (choice.block, kind): fit for choice in plan.choices for kind, fit in choice.fit_after_by_kind.items()
     }
-    own, whole = sum(left.values()), sum(fit_raw.values())
-    limits = [] if plan.spfm_target is None else [(1.0 - plan.spfm_target) * whole]
-    if plan.budget_fit is not None:
-        limits.append(plan.budget_fit / highest)
-    allowed = min(limits, default=None)
     foreseen = [
         predicted_fit(plan),
-        *(own.fit for own in plan.hold_out if allowed is not None and own.fit < _NEAR * allowed),
+        *(own.fit for own in plan.hold_out if allowed.fit is not None and own.fit < _NEAR * allowed.fit),
     ]
-    scale = max(foreseen) / own if own > 0.0 else 1.0
-    most = faults or {}
-    expected = [
-        Expected(
-            *key, raw, min(1.0, scale * left.get(key, 0.0) / raw), fixed.get(key), most.get(key, ENDLESS)
-        )
-        for key, raw in fit_raw.items()
-        if raw > 0.0
-    ]
+    scale, most = max(foreseen) / sum(left.values()) if sum(left.values()) > 0.0 else 1.0, faults or {}
+    due = _detected(plan, fit_raw, fixed, allowed.due)
+    expected = []
+    for key, raw in fit_raw.items():
+        if raw > 0.0:
+            share = min(1.0, scale * left.get(key, 0.0) / raw)
+            reported = min(1.0 - share, due.get(key, 0.0) / raw)
+            expected.append(Expected(*key, raw, share, fixed.get(key), most.get(key, ENDLESS), reported))
     joint = 1.0 - (1.0 - confidence) / networks
-    return spread_needed(expected, allowed, joint, SIZES if size is None else (size,), networks)
+    sizes = SIZES if size is None else (size,)
+    return spread_needed(expected, allowed.fit, joint, sizes, networks, allowed.due)
+
+
+def _detected(
+    plan: Protection,
+    fit_raw: Mapping[tuple[str, str], float],
+    fixed: Mapping[tuple[str, str], int],
+    allowed: float | None,
+) -> dict[tuple[str, str], float]:
+    """Return the detected failures that are expected of each storage of what was built, in FIT.
+
+    Those of the storage that options add are of the redundant one, of which they are spread evenly. Hold-out
+    networks are taken as for hazardous failures.
+    """
+    if allowed is None or any(own.due_after_by_kind is None for own in plan.choices):
+        return {}
+    made = {
+        (own.block, kind): due for own in plan.choices for kind, due in (own.due_after_by_kind or {}).items()
+    }
+    added, room = sum(own.due_added for own in plan.choices), sum(fit_raw.get(key, 0.0) for key in fixed)
+    if room > 0.0:
+        made |= {key: added * fit_raw[key] / room for key in fixed if key in fit_raw}
+    whole, others = sum(made.values()), [own.due for own in plan.hold_out if own.due is not None]
+    foreseen = [plan.due or 0.0, *(own for own in others if own < _NEAR * allowed)]
+    foreseen += [sum(others) / len(others)] if others else []
+    scale = max(foreseen) / whole if whole > 0.0 else 1.0
+    return {key: scale * due for key, due in made.items()}
 
 
 def latent_coverage(network: str, reported: int, injections: int, confidence: float) -> MechanismCoverage:
@@ -270,52 +342,64 @@ def _network(
     )
 
 
-def _prediction(plan: Protection, rows: Sequence[ConfirmingNetwork]) -> list[str]:
+def _too_low(plan: Protection, row: ConfirmingNetwork) -> list[str]:
     fit = predicted_fit(plan)
-    reasons = [
+    if fit >= row.fit_lo:
+        return []
+    return [
         f"predicted {fit:.3g} FIT is too low: measured {row.fit_lo:.3g} to {row.fit_hi:.3g} FIT on "
         f"{row.network}"
-        for row in rows
-        if fit < row.fit_lo
     ]
-    least = least_predicted(plan)
-    if all(least > row.fit_hi for row in rows):
-        most = max(row.fit_hi for row in rows)
-        reasons.append(f"predicted at least {least:.3g} FIT is too high: at most {most:.3g} FIT measured")
+
+
+def _too_high(plan: Protection, rows: Sequence[ConfirmingNetwork]) -> list[str]:
+    least, most = least_predicted(plan), max(row.fit_hi for row in rows)
+    if least <= most:
+        return []
+    return [f"predicted at least {least:.3g} FIT is too high: at most {most:.3g} FIT measured"]
+
+
+def _unsound(found: Observed) -> list[str]:
+    reasons = []
+    if found.nothing_measured:
+        reasons.append(f"on {found.network} nothing was measured: {found.nothing_measured}")
+    if found.golden.state == DIFFERS:
+        reasons.append(
+            f"the outputs of {found.network} without a fault are not the network's: {found.golden.text}"
+        )
     return reasons
 
 
-def _limits(plan: Protection, rows: Sequence[ConfirmingNetwork]) -> list[str]:
+def _limits(plan: Protection, row: ConfirmingNetwork) -> list[str]:
     budget, target, due = plan.budget_fit, plan.spfm_target, plan.due_fit_target
     asked = plan.fit_share_target
     reasons = []
-    for row in rows:
-        at = f", {row.corner}," if row.corner else ""
-        if not can_refuse(plan, row.missed_unprotected):
-            reasons.append(
-                f"on {row.network} nothing shows that it can refuse a set: expected {asked_text(plan)} "
-                "without protection"
-            )
-        if budget is not None and row.corner_fit_hi > budget:
-            reasons.append(
-                f"on {row.network}{at} at most {row.corner_fit_hi:.3g} FIT, asked: {budget:g} FIT or less"
-            )
-        if target is not None and row.corner_spfm_lo < target:
-            reasons.append(
-                f"on {row.network} SPFM of at least {row.corner_spfm_lo:.3%}, asked: {target:.3%} or more"
-            )
-        if due is not None and row.corner_due_fit_hi > due:
-            reasons.append(
-                f"on {row.network}{at} at most {row.corner_due_fit_hi:.3g} FIT of detected failures, asked: "
-                f"{due:g} FIT or less"
-            )
-        if asked is not None and (row.fit_share_hi is None or row.fit_share_hi > asked):
-            left = "an unknown part" if row.fit_share_hi is None else f"at most {row.fit_share_hi:.3%}"
-            reasons.append(
-                f"on {row.network} {left} of its FIT without protection is left, asked: {asked:.3%} or less"
-            )
-        if row.safety not in (None, "met"):
-            reasons.append(f"on {row.network} the safety verdict is {row.safety}, asked: met")
+    at = f", {row.corner}," if row.corner else ""
+    if not can_refuse(plan, row.missed_unprotected):
+        reasons.append(
+            f"on {row.network} nothing shows that it can refuse a set: expected {asked_text(plan)} "
+            "without protection"
+        )
+    if budget is not None and row.corner_fit_hi > budget:
+        reasons.append(
+            f"on {row.network}{at} at most {row.corner_fit_hi:.3g} FIT, asked: {budget:g} FIT or less"
+        )
+    if target is not None and row.corner_spfm_lo < target:
+        reasons.append(
+            f"on {row.network} SPFM of at least {row.corner_spfm_lo:.3%}, asked: {target:.3%} or more"
+        )
+    if due is not None and row.corner_due_fit_hi > due:
+        reasons.append(
+            f"on {row.network}{at} at most {row.corner_due_fit_hi:.3g} FIT of detected failures, asked: "
+            f"{due:g} FIT or less"
+        )
+    if asked is not None and (row.fit_share_hi is None or row.fit_share_hi > asked):
+        left = "an unknown part" if row.fit_share_hi is None else f"at most {row.fit_share_hi:.3%}"
+        reasons.append(
+            f"on {row.network} {left} of its FIT without protection is left, asked: {asked:.3%} or less"
+        )
+    if row.safety not in (None, "met"):
+        reasons.append(f"on {row.network} the safety verdict is {row.safety}, asked: met")
     return reasons
 
 

@@ -24,7 +24,7 @@ from resil.protection.groups_to_build import protected_parts, watchdog_of
 from resil.protection.observed import Copies, Hangs, Observed, Stratum
 from resil.protection.options import WATCHDOG, Option, OptionSet
 from resil.record.protection import Protection
-from resil.record.protection_build import AreaMeasured, AreaPredicted, Build, HardenedBits
+from resil.record.protection_build import AreaMeasured, AreaPredicted, Build, HardenedBits, RedundantBits
 from resil.results.run import Run
 from resil.results.summarise import upset_rates
 from resil.rtl_harness.design.elaboration import Elaboration, elaborate
@@ -69,7 +69,7 @@ class Built:
         block: Name of that block.
         alerts: Name of the block that holds the alarms' registers.
         copies: Paths of copies, parity bits, and memories with a code.
-        used: Those of them that are checked only when they are used.
+        used: Those of them that are checked only when they are used, as copies in lockstep are.
         mechanisms: What each of them has.
         area_predicted: By the plan.
         area_measured: By synthesis.
@@ -141,8 +141,11 @@ def read_built(
             f"{'none' if watchdog else 'one'}; build it again",
             "watchdog",
         )
+    holders = _holders(folder, record, copies)
+    # A copy in lockstep is compared where it comes to an output, as a word of a memory is when it is read.
     used = frozenset(target.storage_names.checked_when_used)
-    instances = tuple(sorted({path if path in used else path.rsplit(".", 2)[0] for path in copies}))
+    used |= {path for path, own in holders.items() if own.mechanism == Mechanism.LOCKSTEP}
+    instances = tuple(sorted({own.path for own in holders.values()}))
     blocks = {b: tuple(p for p in paths if p not in instances) for b, paths in target.blocks.items()}
     blocks = {b: paths for b, paths in {**blocks, block: instances}.items() if paths}
     own = replace(target, blocks=blocks, titles={b: t for b, t in target.titles.items() if b in blocks})
@@ -165,7 +168,7 @@ def read_built(
         alerts,
         copies,
         used,
-        _guards(record, plan, options, campaign, copies),
+        _guards(plan, options, campaign, holders),
         record.area_predicted,
         record.area_measured,
         elaboration,
@@ -181,15 +184,35 @@ def read_built(
     )
 
 
+def _holders(folder: Path, record: Build, copies: Iterable[str]) -> dict[str, RedundantBits]:
+    """Return what each copy, parity bit or memory with a code belongs to.
+
+    Raises:
+        StoreError: The build does not say of what.
+    """
+    known = {own.path: own for own in record.redundant}
+    found = {}
+    for path in copies:
+        holder = path
+        while holder and holder not in known:
+            holder = holder.rpartition(".")[0]
+        if not holder:
+            raise StoreError(
+                f"{folder}: expected each copy in a redundant register, memory or block that {Build.FILE} "
+                f"names, found {path} in none; build it again",
+                "redundant",
+            )
+        found[path] = known[holder]
+    return found
+
+
 def _guards(
-    record: Build, plan: Protection, options: OptionSet, campaign: Campaign, copies: Iterable[str]
+    plan: Protection, options: OptionSet, campaign: Campaign, holders: Mapping[str, RedundantBits]
 ) -> dict[str, Guard]:
     """Return what each copy and memory with a code is guarded by."""
     chosen = [options.options[name] for _, name in protected_parts(plan)]
-    own = {bits.path: bits for bits in record.redundant}
     found = {}
-    for path in copies:
-        bits = own.get(path) or own[path.rsplit(".", 2)[0]]
+    for path, bits in holders.items():
         left = [
             option.worst_residual_share(kind, campaign.hazardous)
             for option in chosen

@@ -26,6 +26,8 @@ _DEFENSIVE = (1.0, 0.5, 0.25)
 _FLOOR = 0.1
 _WIDEST = 0.5
 _DRAWS = 600
+# Draws around the turn that are looked at one by one.
+_NEAR = 12
 # More than any confirmation injects.
 ENDLESS = 10**12
 
@@ -42,6 +44,7 @@ class Expected:
         fixed: Fewest injections that it gets, beside those that are spread: these, or in proportion to its
             rate; None if it shares in those that are spread.
         faults: How many there are in it: no more are injected.
+        due: Part of its upsets that is detected by the plan's prediction, 0 to 1; with `share` at most 1.
     """
 
     block: str
@@ -50,6 +53,7 @@ class Expected:
     share: float
     fixed: int | None = None
     faults: int = ENDLESS
+    due: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +62,8 @@ class Spread:
 
     Attributes:
         by_storage: Number by block and kind of storage.
-        power: How often the limits that judge stay below what is allowed on all networks if the prediction is
-            true, 0 to 1.
+        power: How often all limits that judge stay below what is allowed on all networks if the prediction
+            is true, 0 to 1, at least.
     """
 
     by_storage: Mapping[tuple[str, str], int]
@@ -72,8 +76,9 @@ def spread_needed(
     confidence: float,
     sizes: Sequence[int] = SIZES,
     networks: int = 1,
+    allowed_due: float | None = None,
 ) -> Spread:
-    """Return the smallest spread that shows, at `POWER`, that a rate is below what is allowed.
+    """Return the smallest spread that shows, at `POWER`, that rates are below what is allowed.
 
     The best of the largest size that is tried if none does, as where the plan has hardly any reserve.
 
@@ -83,6 +88,7 @@ def spread_needed(
         confidence: Of the two-sided interval that judges, `resil.stats.weighted.weighted_sum`.
         sizes: Numbers of injections that are spread, ascending.
         networks: How many such spreads, one each, have to show it together.
+        allowed_due: Most that the upper limit of detected failures may be; None if nothing is asked of them.
 
     Examples:
         Where the failures are expected there is much to be learnt:
@@ -94,30 +100,48 @@ def spread_needed(
     expected = [one for one in expected if one.fit_raw > 0.0]
     if not expected:
         return Spread({}, 1.0)
+    asked = [(np.array([one.share for one in expected]), allowed)]
+    if allowed_due is not None:
+        asked.append((np.array([one.due for one in expected]), allowed_due))
+    demands = [_Demand(shares, most) for shares, most in asked if most is not None]
     found: list[Spread] = []
     for size in sizes:
-        found = [_spread(size, expected, part, allowed, confidence, networks) for part in _DEFENSIVE]
-        if allowed is None:
+        leads = demands or [_Demand(asked[0][0], None)]
+        found = [
+            _spread(size, expected, part, lead, demands, confidence, networks)
+            for lead in leads
+            for part in _DEFENSIVE
+        ]
+        if not demands:
             return found[0]
         if max(found, key=lambda one: one.power).power >= POWER:
             break
     return max(found, key=lambda one: one.power)
 
 
+@dataclass(frozen=True, slots=True)
+class _Demand:
+    """Parts of the upsets with some outcome, shape (storage,), and the most FIT that they may be."""
+
+    shares: FloatArray
+    allowed: float | None
+
+
 def _spread(
     size: int,
     expected: Sequence[Expected],
     by_rate: float,
-    allowed: float | None,
+    lead: _Demand,
+    demands: Sequence[_Demand],
     confidence: float,
     networks: int,
 ) -> Spread:
+    """Return a spread whose part that does not go by the raw rate goes by one of the demands."""
     free = np.array([one.fixed is None for one in expected])
     weights = np.array([one.fit_raw for one in expected])
-    shares = np.array([one.share for one in expected])
     whole = float(weights.sum())
-    floor = 0.0 if allowed is None else min(_WIDEST, _FLOOR * allowed / whole)
-    risks = np.maximum(shares, floor)
+    floor = 0.0 if lead.allowed is None else min(_WIDEST, _FLOOR * lead.allowed / whole)
+    risks = np.maximum(lead.shares, floor)
     wanted = weights * (by_rate + (1.0 - by_rate) * _normal(np.sqrt(risks * (1.0 - risks)), weights))
     least = [max(one.fixed or 0, math.ceil(size * one.fit_raw / whole)) for one in expected]
     rooms = np.array([one.faults for one in expected], dtype=np.int64)
@@ -125,7 +149,8 @@ def _spread(
     if free.any():
         most, shares_wanted = min(size, int(rooms[free].sum())), wanted[free] / wanted[free].sum()
         counts[free] = allocate_shares(most, shares_wanted, rooms[free], minimum=1)
-    power = 1.0 if allowed is None else _power(counts, weights, shares, allowed, confidence) ** networks
+    # Outcomes exclude each other, so that what is much of one is little of the other.
+    power = math.prod(_power(counts, weights, own, confidence) for own in demands) ** networks
     keys = [(one.block, one.kind) for one in expected]
     return Spread(dict(zip(keys, counts.tolist(), strict=True)), power)
 
@@ -136,10 +161,38 @@ def _normal(factors: FloatArray, weights: FloatArray) -> FloatArray:
     return factors / mean if mean > 0.0 else np.ones_like(factors)
 
 
-def _power(
-    counts: IntArray, weights: FloatArray, shares: FloatArray, allowed: float, confidence: float
-) -> float:
-    draws = np.random.default_rng(0).binomial(counts, shares, (_DRAWS, len(counts)))
+def _power(counts: IntArray, weights: FloatArray, demand: _Demand, confidence: float) -> float:
+    assert demand.allowed is not None
+    draws = np.random.default_rng(0).binomial(counts, demand.shares, (_DRAWS, len(counts)))
     kinds, times = np.unique(draws, axis=0, return_counts=True)
-    met = [weighted_sum(events, counts, weights, confidence).hi <= allowed for events in kinds]
-    return float(times[np.array(met)].sum() / _DRAWS)
+    met = _met(kinds, counts, weights, demand.allowed, confidence)
+    return float(times[met].sum() / _DRAWS)
+
+
+def _met(
+    events: IntArray, counts: IntArray, weights: FloatArray, allowed: float, confidence: float
+) -> npt.NDArray[np.bool_]:
+    """Return which draws, shape (draws, storage), have an upper limit that is allowed.
+
+    Where most storage has events hardly two draws are the same. Limits rise with the estimate but for little,
+    so the draws are looked at from that on at which they turn, found by halving, until a run of them agrees.
+    """
+    order = np.argsort((events * (weights / np.maximum(counts, 1))).sum(axis=1), kind="stable")
+    known: dict[int, bool] = {}
+
+    def keeps(place: int) -> bool:
+        if place not in known:
+            found = weighted_sum(events[order[place]], counts, weights, confidence)
+            known[place] = found.hi <= allowed
+        return known[place]
+
+    first, last = 0, len(order)
+    while first < last:
+        middle = (first + last) // 2
+        first, last = (middle + 1, last) if keeps(middle) else (first, middle)
+    met = np.zeros(len(order), dtype=bool)
+    met[order[:first]] = True
+    near = range(max(0, first - _NEAR), min(len(order), first + _NEAR))
+    for place in near:
+        met[order[place]] = keeps(place)
+    return met

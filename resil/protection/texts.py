@@ -8,7 +8,12 @@ from __future__ import annotations
 
 from resil.record.protection import INFEASIBLE, Protection
 from resil.record.protection_build import AREA_DIFFERS, AreaMeasured, AreaPredicted, Build
-from resil.record.protection_confirmation import Confirmation, ConfirmingNetwork, WatchdogRecord
+from resil.record.protection_confirmation import (
+    Confirmation,
+    ConfirmingNetwork,
+    NetworkPopulation,
+    WatchdogRecord,
+)
 from resil.record.protection_parts import JudgedNetwork
 
 LIMIT_NAMES = {
@@ -124,6 +129,7 @@ def confirmation_text(found: Confirmation) -> str:
     ]
     lines += [f"{row.network}: {row.golden.remark}" for row in found.networks if row.golden.remark]
     lines += found.golden_of_choice
+    lines += _population(found.population)
     copies, latent = found.copies, found.latent
     if copies.injections:
         lines.append(
@@ -140,6 +146,19 @@ def confirmation_text(found: Confirmation) -> str:
     if left := found.hardened_not_confirmed:
         lines.append(f"hardened cells cannot be confirmed in RTL: {', '.join(left)}; their range is in it")
     return "\n".join(lines)
+
+
+def _population(found: NetworkPopulation) -> list[str]:
+    """Say which networks are one, and which could not be set apart by what they run."""
+    lines = [
+        f"{own.network} runs almost what {own.other} runs"
+        + (", which chose" if own.chose else ": both count as one")
+        + f" ({own.distance:.1%} of the cycles go elsewhere)"
+        for own in found.alike
+    ]
+    if found.unknown:
+        lines.append(f"set apart by content alone, not by operations: {', '.join(found.unknown)}")
+    return lines
 
 
 def _missed(row: ConfirmingNetwork) -> str:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -160,6 +160,8 @@ def _blocks(design: ProtectableDesign, network: Network, chosen: Candidate) -> t
         base = min(1.0, after.fit_raw / before.fit_raw) if before.fit_raw > 0.0 else 1.0
         left = min(1.0, after.fit.estimate / before.fit.estimate) if before.fit.estimate > 0.0 else base
         titles = _titles(design, own)
+        by_kind = _by_kind(design, judging, chosen, inside)
+        added = _due_of_added(design, judging, own)
         status = max((i.option.status for i in own if i.option), key=STATUSES.index, default="measured")
         rows.append(
             BlockChoice(
@@ -172,7 +174,9 @@ def _blocks(design: ProtectableDesign, network: Network, chosen: Candidate) -> t
                 fit_hi_after=min(after.fit.hi, before.fit.hi),
                 fit_before=before.fit.estimate,
                 fit_after=after.fit.estimate,
-                fit_after_by_kind=_by_kind(design, judging, chosen, inside),
+                fit_after_by_kind={kind: own.fit.estimate for kind, own in by_kind.items()},
+                due_after_by_kind=_due_of(by_kind, added),
+                due_added=sum(added.values()),
                 base_factor=base,
                 coverage=max(0.0, 1.0 - left / base) if base > 0.0 else 0.0,
                 fit_raw_after=after.fit_raw,
@@ -186,15 +190,40 @@ def _blocks(design: ProtectableDesign, network: Network, chosen: Candidate) -> t
 
 def _by_kind(
     design: ProtectableDesign, judging: Network, chosen: Candidate, inside: Sequence[Effect]
-) -> dict[str, float]:
-    """Return what is left of the hazardous FIT in the cells that have an effect, by kind of storage."""
+) -> dict[str, Judged]:
+    """Return what is left in the cells that have an effect, by kind of storage."""
     nothing = Effect(0.0, 0.0, 0.0, 0.0)
     kinds = design.cells.kind
     found = {}
     for kind in sorted({kind for kind, effect in zip(kinds, inside, strict=True) if effect != nothing}):
         own = [effect if has == kind else nothing for has, effect in zip(kinds, inside, strict=True)]
         here = judging.where(_in(design, judging, {c for c, has in enumerate(kinds) if has == kind}))
-        found[kind] = judge(here, design.cells, own, chosen.mechanisms).fit.estimate
+        found[kind] = judge(here, design.cells, own, chosen.mechanisms)
+    return found
+
+
+def _due_of(by_kind: Mapping[str, Judged], added: Mapping[str, float]) -> dict[str, float] | None:
+    """Return the detected failures of what was there, by kind; None if those of one are not known."""
+    found = {
+        kind: max(0.0, own.due.estimate - added.get(kind, 0.0))
+        for kind, own in by_kind.items()
+        if own.due is not None
+    }
+    return found if len(found) == len(by_kind) else None
+
+
+def _due_of_added(design: ProtectableDesign, network: Network, items: Sequence[Item]) -> dict[str, float]:
+    """Return the detected failures of the storage that items add, by the kind that it guards."""
+    raw, cells = network.raw(design.cells), design.cells
+    found: dict[str, float] = {}
+    for item in items:
+        for unit in item.units if item.option is not None else ():
+            for cell in design.units[unit].cells:
+                kind = cells.kind[cell]
+                assert item.option is not None
+                made = Effect.of(item.option, kind, network.hazardous, network.clusters).due_of_raw
+                part = item.option.added_bits / (1.0 + item.option.added_bits)
+                found[kind] = found.get(kind, 0.0) + float(raw[cell]) * made * part
     return found
 
 

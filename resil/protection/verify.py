@@ -19,10 +19,11 @@ from resil.networks import zoo
 from resil.prepare import prepare
 from resil.progress import Progress
 from resil.protection.build_rtl import longest_operation_of, same_runs
-from resil.protection.confirm import confirmation, latent_coverage, planned_upsets
+from resil.protection.confirm import Allowed, confirmation, latent_coverage, planned_upsets
 from resil.protection.corners import corners_of
 from resil.protection.judges import require_sensitive
 from resil.protection.ledger import Ledger
+from resil.protection.likeness import network_population, profile_of
 from resil.protection.next_look import bearing, next_look, registered
 from resil.protection.observed import Observed
 from resil.protection.options import WATCHDOG, load_options
@@ -162,6 +163,12 @@ def verify_build(
         choice=plan.choice_digest,
         rtl_digest=digest,
         look=LookNumber(number=look.number, confidence=confidence),
+        population=network_population(
+            {name: _profile(folder / UNPROTECTED / name) for name in works},
+            {work_label(own): _profile(run) for run, own in zip(run_dirs, chose, strict=True)},
+            data.passed,
+            campaign.confidence,
+        ),
         seed=seed,
         seed_of_choice=campaign.seed,
         golden_of_choice=_golden_of_choice(run_dirs),
@@ -181,6 +188,10 @@ def verify_build(
     ledger.finish(look, confirmed=confirmed.confirmed)
     keep_in_build(folder, confirmed)
     return confirmed
+
+
+def _profile(run_dir: Path) -> dict[tuple[str, int, int], float]:
+    return profile_of(Run(run_dir).summary.network.operations)
 
 
 def _golden_of_choice(run_dirs: Sequence[Path]) -> tuple[str, ...]:
@@ -307,10 +318,16 @@ def _planned(
     technology, bits = upset_rates(campaign), built.bits(campaign.faults.kinds)
     fit_raw = {(block, kind): n * technology.fit_per_bit(kind) for (block, kind), n in bits.items()}
     fixed = {key: sizes.redundant for key in bits if key[0] == built.block}
-    highest = highest_factor(corners_of(campaign))
+    allowed = Allowed.by(
+        plan,
+        sum(fit_raw.values()),
+        highest_factor(corners_of(campaign)),
+        campaign.safety,
+        campaign.hazardous,
+    )
     faults = {key: n * moments for key, n in bits.items()}
     spread = planned_upsets(
-        plan, fit_raw, fixed, networks, campaign.confidence, sizes.spread, highest, faults
+        plan, fit_raw, fixed, networks, campaign.confidence, sizes.spread, allowed, faults
     )
     if spread.power < POWER:
         progress.warn(

@@ -40,12 +40,12 @@ class Protection(Document):
     """
 
     FILE: ClassVar[str] = "protection.json"
-    SCHEMA: ClassVar[Literal[9]] = 9
+    SCHEMA: ClassVar[Literal[10]] = 10
     REMEDY: ClassVar[str] = (
         "the file is damaged or of another version: write it anew with 'resil protect RUN_DIR'"
     )
 
-    schema_number: Literal[9] = Field(alias="schema")
+    schema_number: Literal[10] = Field(alias="schema")
     """Of this file: another one is of another version, and is refused."""
     name: str
     """Of the plan."""

@@ -51,12 +51,12 @@ class HardenedBits(Typed):
 
 
 class RedundantBits(Typed):
-    """A register or a memory with redundancy, as the RTL has it."""
+    """A register or a memory with redundancy, or a block's copy, as the RTL has it."""
 
     path: str
-    """Of the redundant register, which holds its copies, or of the memory."""
+    """Of the redundant register, which holds its copies, of the memory, or of the copy of a block."""
     mechanism: str
-    """What it has: `parity`, `duplication`, `triplication`, `memory_parity`, `secded`."""
+    """What it has: `parity`, `duplication`, `triplication`, `memory_parity`, `secded`, `lockstep`."""
     ways: Count
     """Of parity: how many neighbours lie under parity bits of their own; else 1."""
 

@@ -7,6 +7,7 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
+from resil.record import numbers
 from resil.record.golden import GoldenComparison
 from resil.record.protection_build import AreaMeasured, AreaPredicted, BitExact
 from resil.record.typed import Amount, Count, Document, Share, Typed, wrong
@@ -99,7 +100,7 @@ class MechanismUpsets(Typed):
     network: str
     """Its name."""
     mechanism: str
-    """`parity`, `duplication`, `triplication`, `memory_parity`, `secded`."""
+    """`parity`, `duplication`, `triplication`, `memory_parity`, `secded`, `lockstep`."""
     injections: Count
     """Those that it is credited with: it reports or corrects so many wrong bits."""
     hazardous: Count
@@ -144,6 +145,8 @@ class NewData(Typed):
     """On the network with the highest upper limit; `injections` on all networks."""
     networks: tuple[ConfirmingNetwork, ...]
     """Each hold-out network."""
+    passed: tuple[str, ...]
+    """Networks on which everything held."""
     copies: RedundantStorage
     """Redundant storage, on all networks."""
 
@@ -152,6 +155,47 @@ class NewData(Typed):
         if self.confirmed == bool(self.reasons):
             wrong("confirmed", "true without reasons against it, false with some", self.confirmed)
         return self
+
+
+class AlikeNetworks(Typed):
+    """A hold-out network that runs almost what another one does, by the cycles of its operations."""
+
+    network: str
+    """Its name."""
+    other: str
+    """Name of the other one."""
+    distance: Share
+    """Part of the cycles that goes to operations of another sort."""
+    chose: bool
+    """Whether the other one took part in the choice; else it judges too, and both count as one."""
+
+
+class NetworkPopulation(Typed):
+    """What hold-out networks say of the next network, if it is drawn as they were."""
+
+    networks: Count
+    """Hold-out networks that count: those that are alike count as one."""
+    passed: Count
+    """Those of them on which everything held."""
+    share_lo: Share
+    """Exact lower limit of the part of such networks on which it holds."""
+    confidence: Share
+    """Of that limit."""
+    needed: Count
+    """Networks that have to pass, without one that fails, for a limit of 95 %."""
+    alike: tuple[AlikeNetworks, ...]
+    """Pairs that are alike."""
+    unknown: tuple[str, ...]
+    """Those of which it is not known what their operations compute: they are set apart by content alone."""
+
+    @property
+    def sentence(self) -> str:
+        """What it is, for people."""
+        return (
+            f"Of networks drawn as the hold-out networks were at least {numbers.percent(self.share_lo)} pass "
+            f"({self.passed} of {self.networks} did; {numbers.confidence(self.confidence)} confidence); "
+            f"{self.needed} that all pass would show 95 %."
+        )
 
 
 class LookNumber(Typed):
@@ -197,10 +241,10 @@ class Confirmation(NewData, Document):
     """
 
     FILE: ClassVar[str] = "confirmation.json"
-    SCHEMA: ClassVar[Literal[3]] = 3
+    SCHEMA: ClassVar[Literal[4]] = 4
     REMEDY: ClassVar[str] = "move the folder of the build away, build it again and inject into that"
 
-    schema_number: Literal[3] = Field(alias="schema")
+    schema_number: Literal[4] = Field(alias="schema")
     """Of this file: another one is of another version, and is refused."""
     plan: str
     """Name of the plan."""
@@ -210,6 +254,8 @@ class Confirmation(NewData, Document):
     """Hash of the RTL that was injected into."""
     look: LookNumber
     """Which look at this RTL it is."""
+    population: NetworkPopulation
+    """What passing on these networks says of others."""
     seed: int
     """Of the new injections."""
     seed_of_choice: int
@@ -234,4 +280,8 @@ class Confirmation(NewData, Document):
     @property
     def caveat(self) -> str:
         """What stands beside *confirmed* in a few words; "" if there is nothing to be said."""
-        return ", chosen on a golden output that is not the network's" if self.golden_of_choice else ""
+        said = ", chosen on a golden output that is not the network's" if self.golden_of_choice else ""
+        if self.look.number > 1:
+            left = 1.0 - self.look.confidence
+            said += f", look {self.look.number} at this RTL, with {left:.2%} of the error left to it"
+        return said

@@ -54,6 +54,10 @@ class BlockChoice(Typed):
     """With it."""
     fit_after_by_kind: Mapping[str, Amount]
     """The same by kind of storage."""
+    due_after_by_kind: Mapping[str, Amount] | None
+    """Detected failures that are expected with it, by kind of storage; null if they are not known."""
+    due_added: Amount
+    """Those of the storage that it adds."""
     fit_hi_before: Amount
     """Upper limit without protection."""
     fit_hi_after: Amount

@@ -79,4 +79,4 @@ def confirmation_line(protection: ProtectionState) -> str:
     )
     if not found.confirmed:
         return f"NOT CONFIRMED {said}; {'; '.join(found.reasons)}."
-    return " ".join((f"CONFIRMED {said}.", *found.golden_of_choice))
+    return " ".join((f"CONFIRMED {said}.", found.population.sentence, *found.golden_of_choice))

@@ -482,7 +482,7 @@ def example_protection(summary: dict[str, Any], budget: float = 0.01) -> dict[st
     choices = [_choice(row, options[chosen[row["block"]]]) for row in rows] if fitting else []
     lockstep = sum(_option_area(row, options["duplicate"]) for row in rows) / area
     return {
-        "schema": 9,
+        "schema": 10,
         "name": "example",
         "basis": {"summary": "0" * 64, "injections": summary["total"]["injections"]},
         "based_on": [],
@@ -560,6 +560,8 @@ def _choice(row: dict[str, Any], option: tuple[Any, ...]) -> dict[str, Any]:
         "fit_before": row["fit"] or 0.0,
         "fit_after": residual * (row["fit"] or 0.0),
         "fit_after_by_kind": {"ff": residual * (row["fit"] or 0.0)},
+        "due_after_by_kind": {"ff": 0.0},
+        "due_added": 0.0,
         "base_factor": residual if hardened else 1.0,
         "coverage": 0.0 if hardened or name == "none" else 1.0 - residual,
         "fit_raw_after": (row["fit_raw"] or 0.0) * (residual if hardened else 1.0),

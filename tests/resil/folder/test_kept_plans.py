@@ -10,6 +10,7 @@ import pytest
 from resil.errors import StoreError
 from resil.files import write_text
 from resil.folder.kept_plans import PLANS, keep_in_build, kept_plan, note_build, state_of
+from resil.record.protection_confirmation import LookNumber
 from resil.record.protection_state import confirmation_line
 from testkit.errors import about
 from tests.resil.protection.plans import build, confirmation, judged, keep_looked_at, plan_of
@@ -86,6 +87,34 @@ def test_a_later_look_that_did_not_confirm_is_not_hidden_by_the_one_before(run, 
     found = state(run)
     assert found.confirmed is False
     assert why in confirmation_line(found)
+
+
+@pytest.mark.parametrize(
+    ("later", "why"),
+    [((False,), "look 2 at this RTL, with seed 9, in made, did not confirm it"), ((None,), "was not ended")],
+)
+def test_a_later_look_in_another_folder_is_known_from_the_user_s_ledger(
+    run, tmp_path, monkeypatch, later, why
+):
+    """The fault: a second look at this RTL, in a copy of the build, failed, and reports said CONFIRMED."""
+    monkeypatch.setenv("RESIL_DATA", str(tmp_path / "data"))
+    (tmp_path / "data").mkdir()
+    keep_looked_at(tmp_path / "data", confirmation(plan_of()))
+    assert state(run).confirmed is True
+    keep_looked_at(tmp_path / "data", confirmation(plan_of()), *later)
+    found = state(run)
+    assert found.confirmed is False
+    assert why in confirmation_line(found)
+
+
+def test_a_second_look_is_said_with_its_part_of_the_error(run, tmp_path):
+    """The fault: which look it was stood in the file alone."""
+    second = confirmation(plan_of(), look=LookNumber(number=2, confidence=0.975))
+    keep_looked_at(tmp_path / "first", second)
+    said = confirmation_line(state(run))
+    assert said.startswith(
+        "CONFIRMED by injection, look 2 at this RTL, with 2.50% of the error left to it, seed 8"
+    )
 
 
 def test_a_confirmation_that_was_edited_is_not_believed(run, tmp_path):

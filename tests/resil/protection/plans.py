@@ -4,6 +4,7 @@
 from resil.files import write_text
 from resil.folder.kept_plans import keep_in_build
 from resil.folder.looks import FINISHED, LEDGER, REGISTERED, Entry, Judge, Look
+from resil.protection.likeness import network_population
 from resil.record.protection import Protection
 from resil.record.protection_build import AreaMeasured, AreaPredicted, BitExact, Build
 from resil.record.protection_confirmation import (
@@ -65,7 +66,7 @@ def judged(fit, network="made"):
     )
 
 
-def block_choice(block, by_kind):
+def block_choice(block, by_kind, due=None, due_added=0.0):
     """Return what is left of each kind of storage in a block."""
     fit = sum(by_kind.values())
     return BlockChoice(
@@ -77,6 +78,8 @@ def block_choice(block, by_kind):
         fit_before=fit,
         fit_after=fit,
         fit_after_by_kind=by_kind,
+        due_after_by_kind=due,
+        due_added=due_added,
         fit_hi_before=fit,
         fit_hi_after=fit,
         base_factor=1.0,
@@ -140,11 +143,13 @@ def confirmation(plan, confirmed=True, reasons=("it does not hold",), **changes)
         predicted=predicted,
         measured=MeasuredRates(**rates, injections=9, network="other"),
         networks=(),
+        passed=(),
         copies=RedundantStorage(injections=0, hazardous=0, mechanisms=(), harmless_lo=0.0, confidence=0.95),
         plan=plan.name,
         choice=plan.choice_digest,
         rtl_digest="rtl",
         look=LookNumber(number=1, confidence=0.95),
+        population=network_population({"other": {}}, {}, ["other"] if confirmed else [], 0.95),
         seed=8,
         seed_of_choice=7,
         golden_of_choice=(),

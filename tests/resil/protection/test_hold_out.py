@@ -6,13 +6,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from resil.campaign.safety import SafetySettings
 from resil.protection.choose import choose
-from resil.protection.confirm import confirmation, planned_upsets, predicted_fit
+from resil.protection.confirm import Allowed, confirmation, planned_upsets, predicted_fit
 from resil.protection.hold_out import on_hold_out
 from resil.protection.observed import Copies, Observed, Stratum
 from resil.protection.sample_size import POWER, Expected, spread_needed
 from resil.protection.targets import Targets
-from resil.stats.evidence import Group
+from resil.stats.evidence import Evidence, Group
+from resil.stats.judgement import Kind
+from resil.stats.safety import pmhf_row, rate_row, spfm_row
 from resil.stats.weighted import weighted_sum
 from tests.resil.protection.designs import design_of, network_of, rates_of, storage_of
 from tests.resil.protection.plans import block_choice, judged, plan_of
@@ -171,6 +174,83 @@ def test_true_plans_are_confirmed_in_nine_cases_of_ten_over_all_networks(network
     assert confirmed / tried >= 0.9
 
 
+@pytest.mark.parametrize(("networks", "budget"), [(1, None), (4, 0.08)])
+def test_true_plans_with_a_limit_of_detected_failures_are_confirmed_in_nine_cases_of_ten(networks, budget):
+    """The fault: the size went by FIT and SPFM alone, and detected failures refused sound plans."""
+    rng = np.random.default_rng(networks)
+    # Half of the upsets of `a` are told, all of redundant storage are, and a few of memory.
+    told = {("a", "ff"): 0.5, ("b", "sram"): 0.01, ("redundant", "ff"): 1.0}
+    fit, due = 0.02, sum(RAW[key] * share for key, share in told.items())
+    own = plan(fit, budget_fit=budget, due_fit_target=1.04 * due).changed(due=due)
+    own = own.changed(
+        choices=(
+            block_choice("a", {"ff": 0.9 * fit}, {"ff": 0.5}, due_added=0.5),
+            block_choice("b", {"ff": 0.1 * fit, "sram": 0.0}, {"ff": 0.0, "sram": 0.02}),
+        )
+    )
+    spread = planned_upsets(own, RAW, FIXED, networks, 0.95)
+    assert spread.power >= POWER
+    few = planned_upsets(own.changed(due_fit_target=1e9), RAW, FIXED, networks, 0.95)
+    bad = {("a", "ff"): 0.9 * fit, ("b", "ff"): 0.1 * fit}
+    confirmed = []
+    for by_storage, trials in ((spread.by_storage, 100), (few.by_storage, 30)):
+        confirmed.append(0.0)
+        for _ in range(trials):
+            observed = []
+            for number in range(networks):
+                strata = []
+                for key, n in by_storage.items():
+                    shares = [bad.get(key, 0.0), told.get(key, 0.0)]
+                    hang, detected, masked = rng.multinomial(n, [*shares, 1.0 - sum(shares)]).tolist()
+                    counts = {"masked": masked, "hang": hang, "due": detected}
+                    strata.append(Stratum(Group(*key, RAW[key], counts)))
+                observed.append(seen(strata, (Copies("triplication", 300, 0),), f"other{number}"))
+            confirmed[-1] += confirmation(own, observed, {"hang"}, 0.95).confirmed / trials
+    assert confirmed[0] >= 0.9 > confirmed[1]
+
+
+@pytest.mark.parametrize("claim", ["spfm_transient", "pmhf_share", "due_rate"])
+def test_rows_of_a_safety_verdict_are_shown_as_often_as_is_said(claim):
+    """The fault: claims beyond the plan's own limits had no part in the size."""
+    rng, fit, due = np.random.default_rng(5), 0.02, 0.5
+    own = plan(fit, budget_fit=1.0).changed(due=due, due_fit_target=None)
+    own = own.changed(
+        choices=(
+            block_choice("a", {"ff": 0.9 * fit}, {"ff": due}),
+            block_choice("b", {"ff": 0.1 * fit, "sram": 0.0}, {"ff": 0.0, "sram": 0.0}),
+        )
+    )
+    whole = sum(RAW.values())
+    settings = SafetySettings(
+        (claim,),
+        spfm=1.0 - 1.5 * fit / whole,
+        pmhf_fit=1.5 * fit,
+        pmhf_covers="transient",
+        due_fit=1.08 * due,
+    )
+    allowed = Allowed.by(own, whole, 1.0, settings, {"hang"})
+    spread = planned_upsets(own, RAW, FIXED, 1, 0.95, allowed=allowed)
+    few = planned_upsets(own, RAW, FIXED, 1, 0.95)
+    assert spread.power >= POWER
+    assert sum(few.by_storage.values()) < sum(spread.by_storage.values())
+    kinds = {
+        "spfm_transient": (spfm_row, Kind(claim, "share", True, settings.spfm), {"hang"}),
+        "pmhf_share": (pmhf_row, Kind(claim, "FIT", False, settings.pmhf_fit), {"hang"}),
+        "due_rate": (rate_row, Kind(claim, "FIT", False, settings.due_fit), {"due"}),
+    }
+    row, kind, outcomes = kinds[claim]
+    met = 0
+    for _ in range(200):
+        groups = []
+        for key, n in spread.by_storage.items():
+            share = {("a", "ff"): 0.9 * fit, ("b", "ff"): 0.1 * fit}.get(key, 0.0)
+            bad = int(rng.binomial(n, share))
+            told = int(rng.binomial(n - bad, due / (1.0 - share))) if key == ("a", "ff") else 0
+            groups.append(Group(*key, RAW[key], {"masked": n - bad - told, "hang": bad, "due": told}))
+        met += row(kind, Evidence(tuple(groups), 0.95, 0.95), outcomes).state == "met"
+    assert met >= 180
+
+
 def test_limits_far_above_all_upsets_need_no_more_than_the_least():
     """The fault: the floor of a share went above 1, and the plan of the confirmation failed."""
     spread = spread_needed([Expected("a", "ff", 0.001, 0.1), Expected("b", "ff", 0.002, 0.0)], 0.1, 0.95)
@@ -215,9 +295,9 @@ def test_no_more_is_planned_than_there_are_faults():
     faults = {("a", "ff"): 900, ("b", "ff"): 800, ("b", "sram"): 10**9, ("redundant", "ff"): 200}
     own = plan(0.03, spfm_target=0.99)
     own = own.changed(choices=(block_choice("a", {"ff": 0.027}), block_choice("b", {"ff": 0.003})))
-    found = planned_upsets(own, RAW, FIXED, 2, 0.95, faults=faults)
+    found = planned_upsets(own, RAW, FIXED, 2, 0.95, 8000, faults=faults)
     assert found.by_storage["a", "ff"] == 900
     assert found.by_storage["b", "ff"] <= 800
     assert found.by_storage["redundant", "ff"] == 200
     # What the rest can show is said.
-    assert found.power < planned_upsets(own, RAW, FIXED, 2, 0.95).power
+    assert found.power < planned_upsets(own, RAW, FIXED, 2, 0.95, 8000).power

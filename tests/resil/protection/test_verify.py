@@ -161,6 +161,27 @@ def test_memories_and_registers_in_one_block_are_both_injected_into(made, tmp_pa
     assert found.confirmed is True, found.reasons
 
 
+def test_a_block_in_lockstep_is_built_and_confirmed(made, tmp_path):
+    """The fault: what a copy of a block belongs to was not recorded, KeyError: 'u_dut'."""
+    every = OPTIONS.replace(', "lockstep"', ', "triplicate", "hardened_light", "hardened_leap_dice"')
+    (tmp_path / "options.toml").write_text(every)
+    for name in ("run", "b.toml", "b.hex"):
+        (shutil.copytree if name == "run" else shutil.copy)(made / name, tmp_path / name)
+    own = ["--options", str(tmp_path / "options.toml"), "--build", str(tmp_path / "built")]
+    assert main(["protect", str(tmp_path / "run"), "--budget-fit", "0.02", *own, "--quiet"]) == 0
+    record = Build.read((tmp_path / "built" / "build.json").read_text())
+    assert {one.mechanism for one in record.redundant} == {"lockstep"}
+    found = verified(tmp_path, sizes=FEW)
+    assert found.confirmed is True, found.reasons
+    (copies,) = found.copies.mechanisms
+    assert copies.mechanism == "lockstep"
+    assert copies.injections >= FEW.redundant
+    # Nothing that a copy holds reaches an output; what it is told by is the comparison.
+    assert (copies.hazardous, copies.unreported, copies.wrong) == (0, 0, 0)
+    rows = Run(tmp_path / "built" / "confirmation" / "b" / "upsets").injections()
+    assert (rows[rows["block"] == "redundant"]["outcome"] == "due").any()
+
+
 VOTE = "(a_i & b_i) | (a_i & c_i) | (b_i & c_i)"
 REPORT = "|((a_i ^ b_i) | (b_i ^ c_i))"
 

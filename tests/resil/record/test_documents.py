@@ -49,7 +49,9 @@ def protection_of(document):
     return Protection.read(json.dumps(document))
 
 
-PROTECTION_PATHS = [p for p in paths(PROTECTION) if not {"choices", "fit_after_by_kind"} & {*p[1:-1]}]
+PROTECTION_PATHS = [
+    p for p in paths(PROTECTION) if not {"choices", "fit_after_by_kind", "due_after_by_kind"} & {*p[1:-1]}
+]
 
 
 @pytest.mark.parametrize("path", SUMMARY_PATHS, ids=str)
