@@ -37,6 +37,9 @@ FMEDA_COLUMNS = (
 _COVERAGE = "share of the base FIT of hazardous failures that the mechanism detects or corrects"
 _BASE = "share of the rate that is left with hardened cells: they upset less, which is no diagnostic coverage"
 _FIXED_TIME = (1980, 1, 1, 0, 0, 0)
+# A cell holds no more.
+_LONGEST = 32_767
+_CUT = " ... (cut)"
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _HEAD_FILL = PatternFill("solid", fgColor="1F3A5F")
 _TOTAL_FILL = PatternFill("solid", fgColor="E8EDF3")
@@ -217,7 +220,8 @@ def _fill_sources(sheet: Worksheet, summary: Summary, protection: ProtectionStat
         ("provenance", "finished", made_by.finished, None, None),
     ]
     rows += [
-        ("provenance", f"version of {name}", version, None, None)
+        # With the name: "0.70" alone is taken for a number that somebody has typed as text.
+        ("provenance", f"version of {name}", f"{name} {version}", None, None)
         for name, version in made_by.versions.items()
     ]
     rows += [("provenance", f"hash of {name}", value, None, None) for name, value in made_by.hashes.items()]
@@ -273,7 +277,8 @@ def _rows(sheet: Worksheet, rows: Sequence[Sequence[Cell]]) -> None:
         for column, value in enumerate(row, start=1):
             cell = sheet.cell(line, column)
             if isinstance(value, str):
-                cell.value = _CONTROL.sub("\ufffd", value)
+                text = _CONTROL.sub("\ufffd", value)
+                cell.value = text if len(text) <= _LONGEST else f"{text[: _LONGEST - len(_CUT)]}{_CUT}"
                 cell.data_type = "s"
                 cell.alignment = _TEXT
             else:

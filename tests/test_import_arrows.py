@@ -56,6 +56,7 @@ _ROOMS["validation"] = {
 }
 _ROOMS["protection"] = {*_ROOMS} - {"farm", "work", "faults", "validation"}
 _ROOMS["study"] = {*_ROOMS} - {"work", "faults", "validation"}
+_ROOMS["rates"] = {"record"}
 _ROOMS["assessor"] = {"record", "campaign", "bench", "folder"}
 _ROOMS["installation"] = {"record"}
 _ROOMS["listing"] = {"campaign", "protection", "record"}
@@ -85,6 +86,7 @@ HARNESS = House(
         "engine": {"design"},
         "engine.reference": {"design", "engine"},
         "engine.plain": {"design", "engine"},
+        "engine.cxxrtl": {"design", "engine", "engine.plain"},
         "engine.fast.native": {"design", "engine"},
         "engine.fast.gates": {"design", "engine.fast.native"},
         "engine.fast.lanes": {"design", "engine.fast.native"},

@@ -9,6 +9,7 @@ from importlib.metadata import entry_points
 
 from resil.campaign.section import Section
 from resil.errors import ResilError
+from resil.rtl_harness.engine.cxxrtl.declaration import DECLARATION as _CXXRTL
 from resil.rtl_harness.engine.declaration import Ability, EngineDeclaration, Option, OptionValue
 from resil.rtl_harness.engine.fast.declaration import DECLARATION as _FAST
 from resil.rtl_harness.engine.plain.declaration import DECLARATION as _PLAIN
@@ -17,7 +18,7 @@ from resil.rtl_harness.npu.declaration import DECLARATION as _MODEL
 
 # Other packages name declarations of theirs as entry points of this group.
 GROUP = "resil.engines"
-_BUILT_IN = (_FAST, _REFERENCE, _PLAIN, _MODEL)
+_BUILT_IN = (_FAST, _REFERENCE, _PLAIN, _CXXRTL, _MODEL)
 _registered: list[EngineDeclaration] = []
 
 

@@ -18,6 +18,7 @@ from resil.commands.learn import learn
 from resil.commands.list import list_
 from resil.commands.merge import merge
 from resil.commands.protect import protect
+from resil.commands.rates import rates
 from resil.commands.replay import replay
 from resil.commands.report import report
 from resil.commands.run import run
@@ -29,7 +30,7 @@ from resil.version import __version__
 COMMANDS = (
     run, study, estimate, learn, sites,
     protect, report, compare, merge, replay, audit,
-    infer, clip, list_, doctor, validate,
+    infer, clip, rates, list_, doctor, validate,
 )  # fmt: skip
 
 app = typer.Typer(

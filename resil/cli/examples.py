@@ -31,12 +31,16 @@ EXAMPLES = {
         "resil replay runs/first 17",
         "resil replay runs/first 17 --waves fault.vcd",
     ),
-    "audit": ("resil audit runs/first -n 1000",),
+    "audit": (
+        "resil audit runs/first -n 1000",
+        "resil audit runs/first -n 50 --simulator cxxrtl",
+    ),
     "infer": (
         "resil infer zoo:digits --limit 2",
         "resil infer model.tflite --npu ethos-u55-64 --input x.npy --output y.npy",
     ),
     "clip": ("resil clip zoo:digits --out clipped.tflite",),
+    "rates": ("resil rates profile.toml",),
     "list": (
         "resil list networks",
         "resil list engines --json",

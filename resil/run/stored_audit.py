@@ -28,14 +28,21 @@ from resil.rtl_harness.host import usable_processors
 from resil.run.recorded_bench import recorded_bench
 from resil.stats.intervals import clopper_pearson
 
-JUDGE = "plain"
+# Engines that judge, by the simulator that they run.
+JUDGES = {"verilator": "plain", "cxxrtl": "cxxrtl"}
 # Of an outcome that is rarer in the draw, as many are tried, or all that there are.
 EACH_OUTCOME = 20
 CONFIDENCE = 0.95
 
 
 def audit_stored(
-    run_dir: Path, count: int, *, independent: bool = True, seed: int = 1, workers: int | None = None
+    run_dir: Path,
+    count: int,
+    *,
+    independent: bool = True,
+    simulator: str = "verilator",
+    seed: int = 1,
+    workers: int | None = None,
 ) -> StoredAudit:
     """Simulate stored injections again, compare all that is kept of them, and keep the answer in the folder.
 
@@ -45,28 +52,32 @@ def audit_stored(
     Args:
         run_dir: A finished run.
         count: How many are drawn; all if there are fewer.
-        independent: The plain engine judges; if not, the run's own does, each fault by itself to its end.
+        independent: Another engine judges; if not, the run's own does, each fault by itself to its end.
+        simulator: Which simulator the other engine runs, of `JUDGES`.
         seed: Of the draw.
         workers: Processes that simulate; None for one a processor.
 
     Raises:
         StoreError: the run cannot be used, or was made with something else than what is here now.
-        ResilError: the run's engine is the judge, or it struck memory outside the design.
+        ResilError: the run's engine is the judge, or it struck memory outside the design; or the judge's run
+            without a fault is not the run's, so that it cannot judge.
         ConsistencyError: an injection comes out otherwise. The run is marked as failed, and refused from then
             on.
     """
     found = finished_run(run_dir)
     campaign = load_campaign(run_dir / CAMPAIGN)
     engine = campaign.execution.engine
-    if independent and engine == JUDGE:
+    judge = JUDGES[simulator] if independent else engine
+    if independent and engine == judge:
         raise ResilError(
-            f"{run_dir}: expected a run of another engine, found one of the {JUDGE} engine itself; it is no "
+            f"{run_dir}: expected a run of another engine, found one of the {judge} engine itself; it is no "
             "judge of its own answers",
             "execution.engine",
         )
-    judge = JUDGE if independent else engine
     progress = Progress()
-    bench = recorded_bench(run_dir, campaign, JUDGE if independent else None, progress)
+    bench = recorded_bench(run_dir, campaign, judge if independent else None, progress)
+    if judge == JUDGES["cxxrtl"]:
+        _require_same_golden(found, bench)
     identity = Identity(recorded_definition(run_dir))
     rows = _stored(run_dir, identity)
     drawn = _draw(rows, count, seed)
@@ -83,6 +94,22 @@ def audit_stored(
     audit = _document(found, rows, drawn, tried, wrong, (engine, judge), seed)
     _keep(run_dir, identity, audit)
     return audit
+
+
+def _require_same_golden(found: Finished, bench: Bench) -> None:
+    """Raise ResilError if a judge that runs no initial block begins from another state."""
+    golden = found.summary.golden
+    for position, label in enumerate(bench.inputs):
+        with bench.engine(position) as engine:
+            end = engine.golden().end
+        there = (golden.output_hash[position], golden.cycles[position])
+        if (here := (end.output_hash, end.end_cycle)) != there:
+            raise ResilError(
+                f"{found.path}, input {label}: expected the run without a fault that the run has (output and "
+                f"cycles {there}), found {here} in the judge {engine.name}, which runs no initial block "
+                f"of the "
+                "RTL: it cannot judge this design; audit with another simulator"
+            )
 
 
 def audit_text(audit: StoredAudit) -> str:

@@ -22,6 +22,14 @@ from resil.rtl_harness.design.sites import Site
 from resil.rtl_harness.faults import Fault, Injection
 from resil.validation.model import SOURCE, Answer, Model, bits
 
+# Engines with the shortcuts that are always taken; those of a small design would else pay for nothing.
+ENGINES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "verilator": ("verilator", ()),
+    "sweeps": ("verilator", ("sweep",)),
+    "lanes": ("verilator", ("sweep", "lanes")),
+    "plain": ("plain", ()),
+    "cxxrtl": ("cxxrtl", ()),
+}
 _FOLDER = "tally"
 _DUT = "u_dut."
 _CAMPAIGN = """[campaign]
@@ -48,6 +56,7 @@ minimum_per_block = 2
 plan = "{plan}"
 [execution]
 engine = "{engine}"
+{options}
 [technology]
 name = "finfet-16nm"
 """
@@ -82,9 +91,20 @@ def write_tally(
     engine: str = "verilator",
     seed: int = 1,
 ) -> Path:
-    """Write a campaign on the small design, whose RTL is in `folder`; return its file."""
+    """Write a campaign on the small design, whose RTL is in `folder`; return its file.
+
+    Args:
+        folder: Where it goes.
+        injections: How many.
+        plan: `[sampling] plan`.
+        engine: Name of the engine, one of `ENGINES`.
+        seed: Of the campaign.
+    """
+    name, options = ENGINES.get(engine, (engine, ()))
     file = folder / f"{engine}-{plan}-{injections}-{seed}.toml"
-    text = _CAMPAIGN.format(injections=injections, plan=plan, engine=engine, seed=seed)
+    keys = "\n".join(f'{key} = "always"' for key in options)
+    table = f"[engine.{name}]\n{keys}" if options else ""
+    text = _CAMPAIGN.format(injections=injections, plan=plan, engine=name, options=table, seed=seed)
     file.write_text(text, encoding="utf-8")
     return file
 

@@ -43,6 +43,8 @@ class Size(NamedTuple):
         judged: Faults of the plain engine; None for all.
         campaigns: Of each plan.
         restart: Injections of the campaign that is killed, and of the smaller one that is enlarged.
+        engines: Those that all faults are compared of, as `ENGINES` of `design` names them: along the gates
+            in one sweep, with lanes, and without.
         npu: Injections into the NPU that the plain engine judges; 0 for none.
         mutant_campaigns: Of a mutant that coverage has to notice.
     """
@@ -50,12 +52,13 @@ class Size(NamedTuple):
     judged: int | None
     campaigns: int
     restart: tuple[int, int]
+    engines: tuple[str, ...]
     npu: int
     mutant_campaigns: int
 
 
-QUICK = Size(2000, 200, (40_000, 4000), 0, 200)
-WHOLE = Size(None, 2000, (40_000, 4000), 400, 1000)
+QUICK = Size(2000, 200, (40_000, 4000), ("sweeps",), 0, 200)
+WHOLE = Size(8000, 2000, (40_000, 4000), ("verilator", "sweeps", "lanes"), 400, 1000)
 
 
 def validation_folder() -> Path:
@@ -159,13 +162,25 @@ class _Work:
         write_design(self._folder)
         _, bench = tally_bench(self._folder, "verilator", self._progress)
         Truth.of(bench).save(self._folder / TRUTH_FILE)
-        return self._engine("verilator", None)
+        found = [self._engine(name, None) for name in self._size.engines]
+        bad = next((own for own in found if own.state != PASSED), found[0])
+        details = {f"{name}, {key}": text for name, own in zip(self._size.engines, found, strict=True)
+                   for key, text in own.details.items()}  # fmt: skip
+        tried, wrong = sum(own.tried for own in found), sum(own.wrong for own in found)
+        return _Result(bad.state, tried, wrong, " ".join(own.text for own in found), details)
 
     def independent(self) -> _Result:
         """Compare the plain engine with the truth; and the fast engine with it on the NPU."""
         found = self._engine("plain", self._size.judged)
         if not self._size.npu:
             return found
+        other = self._engine("cxxrtl", self._size.judged)
+        found = found._replace(
+            state=found.state if other.state == PASSED else other.state,
+            tried=found.tried + other.tried,
+            wrong=found.wrong + other.wrong,
+            text=f"{found.text} {other.text}",
+        )
         judged, wrong, text = npu_audited(self._folder / "npu", self._size.npu)
         own = {"NPU": text}
         return found._replace(

@@ -13,6 +13,7 @@ from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.tools import compiler_version, find_verilator, make_verilated
 
 _DRIVER = Path(str(files(__package__) / "driver.cpp"))
+_SIMULATOR = _DRIVER.with_name("verilated_simulator.h")
 # Undefined bits are zero, as the rules of faults say; no check of style or timing stops a build.
 _FLAGS = (
     *("--cc", "--exe", "--vpi", "--no-timing", "--no-assert", "--prefix", "Vtop", "-o", "injector"),
@@ -33,7 +34,7 @@ def build_injector(target: Target, elaboration: Elaboration) -> Path:
     target = frozen(target)
     control = _open(target, elaboration)
     key = content_key(
-        *(rtl_digest(target), elaboration.parameters, control, _FLAGS, _DRIVER),
+        *(rtl_digest(target), elaboration.parameters, control, _FLAGS, _DRIVER, _SIMULATOR),
         *(find_verilator().version, compiler_version()),
     )
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plain fault injector: one copy of the process for each fault, every run simulated to its end.
+// A fault injector: one copy of the process for each fault, every run simulated to its end.
 //
 // It reads one job, text of a word and numbers a line (see job.py), and appends one line of text for each run to
-// a file. The design is reached by name through VPI alone. It shares no code with the engines that answer fast.
+// a file. The design is reached by name alone, through the simulator that is included. It shares no code with the
+// engines that answer fast.
 //
 // In a cycle: clock up, settle; here a fault strikes, and the design settles again; outputs are looked at; clock
 // down, settle. Cycle 0 has the first rising edge after reset was released.
@@ -24,75 +25,12 @@
 #include <string>
 #include <vector>
 
-#include "Vtop.h"
-#include "verilated.h"
-#include "verilated_vpi.h"
+#ifndef RESIL_SIMULATOR
+#define RESIL_SIMULATOR "verilated_simulator.h"
+#endif
+#include RESIL_SIMULATOR
 
 namespace {
-
-[[noreturn]] void fail(const std::string& why) {
-    std::cerr << "plain: " << why << std::endl;
-    std::exit(2);
-}
-
-using Words = std::vector<uint32_t>;
-
-// A variable of the design, or one word of an array.
-struct Variable {
-    vpiHandle handle = nullptr;
-    int width = 0;
-
-    Words read() const {
-        s_vpi_value value{};
-        value.format = vpiVectorVal;
-        vpi_get_value(handle, &value);
-        Words words((width + 31) / 32);
-        for (size_t i = 0; i < words.size(); ++i) words[i] = static_cast<uint32_t>(value.value.vector[i].aval);
-        if (width % 32) words.back() &= (1u << (width % 32)) - 1;
-        return words;
-    }
-
-    uint64_t number() const {
-        const Words words = read();
-        return words[0] | (words.size() > 1 ? uint64_t{words[1]} << 32 : 0);
-    }
-
-    void write(const Words& words) const {
-        std::vector<s_vpi_vecval> vector(words.size());
-        for (size_t i = 0; i < words.size(); ++i) {
-            vector[i].aval = static_cast<decltype(vector[i].aval)>(words[i]);
-            vector[i].bval = 0;
-        }
-        s_vpi_value value{};
-        value.format = vpiVectorVal;
-        value.value.vector = vector.data();
-        vpi_put_value(handle, &value, nullptr, vpiNoDelay);
-    }
-};
-
-Variable variable(vpiHandle handle, const std::string& name) {
-    if (!handle) fail("no such variable: " + name);
-    return {handle, vpi_get(vpiSize, handle)};
-}
-
-// Indices that end a name, as of "regs_q[3][1]".
-std::vector<int> indices_of(std::string& name) {
-    std::vector<int> found;
-    while (!name.empty() && name.back() == ']') {
-        const size_t open = name.rfind('[');
-        found.insert(found.begin(), std::atoi(name.c_str() + open + 1));
-        name.resize(open);
-    }
-    return found;
-}
-
-vpiHandle find(std::string name) {
-    if (vpiHandle whole = vpi_handle_by_name(const_cast<char*>(name.c_str()), nullptr)) return whole;
-    const std::vector<int> indices = indices_of(name);
-    vpiHandle handle = vpi_handle_by_name(const_cast<char*>(name.c_str()), nullptr);
-    for (const int index : indices) handle = handle ? vpi_handle_by_index(handle, index) : nullptr;
-    return handle;
-}
 
 // A storage element: a variable, or bits of it from `low` up.
 struct Element {
@@ -130,19 +68,14 @@ using State = std::vector<Words>;
 
 class Machine {
   public:
-    explicit Machine(int argc, char** argv) {
-        context_.commandArgs(argc, argv);
-        top_ = std::make_unique<Vtop>(&context_, "");
-        top_->eval_step();
-    }
+    explicit Machine(int argc, char** argv) : simulator_(argc, argv) {}
 
     void read(std::istream& job);
     void reset();
     void work();
 
   private:
-    VerilatedContext context_;
-    std::unique_ptr<Vtop> top_;
+    Simulator simulator_;
     std::string name_;
     Variable clock_, reset_, done_, status_, operation_, inferences_;
     bool active_low_ = true, has_status_ = false, has_operation_ = false, has_inferences_ = false;
@@ -158,15 +91,15 @@ class Machine {
     std::vector<int64_t> rises_;
     uint64_t cycle_ = 0;
 
-    Variable port(const std::string& name) { return variable(find(name_ + "." + name), name); }
+    Variable port(const std::string& name) { return simulator_.variable(name_ + "." + name); }
     void read_element(std::istringstream& words);
     void read_memory(std::istringstream& words);
     void read_fault(std::istringstream& words);
-    void settle() { top_->eval_step(); }
+    void settle() { simulator_.settle(); }
     void clock(int level) {
         clock_.write({static_cast<uint32_t>(level)});
         settle();
-        context_.timeInc(5);
+        simulator_.pass();
     }
     void look();
     State state() const;
@@ -246,14 +179,10 @@ void Machine::read_element(std::istringstream& words) {
     int packed, is_array, depth, first;
     words >> element.name >> element.width >> element.low >> packed >> element.latch >> is_array >> depth >> first;
     const std::string name = name_ + "." + element.name;
-    vpiHandle handle = find(name);
-    if (!is_array) {
-        element.words.push_back(variable(handle, name));
-    } else {
-        if (!handle) fail("no such array: " + name);
-        for (int word = first; word < first + depth; ++word)
-            element.words.push_back(variable(vpi_handle_by_index(handle, word), name));
-    }
+    if (!is_array)
+        element.words.push_back(simulator_.variable(name));
+    else
+        element.words = simulator_.words(name, first, depth);
     if (element.words[0].width != packed)
         fail(name + " has " + std::to_string(element.words[0].width) + " bits, not " + std::to_string(packed));
     Words kept((packed + 31) / 32);
@@ -267,10 +196,7 @@ void Machine::read_memory(std::istringstream& words) {
     std::string path;
     int count, first;
     words >> memory.name >> path >> memory.word_bytes >> memory.observed >> count >> first;
-    vpiHandle handle = find(name_ + "." + path);
-    if (!handle) fail("no such memory: " + path);
-    for (int word = first; word < first + count; ++word)
-        memory.words.push_back(variable(vpi_handle_by_index(handle, word), path));
+    memory.words = simulator_.words(name_ + "." + path, first, count);
     memories_.push_back(std::move(memory));
 }
 

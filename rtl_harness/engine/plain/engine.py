@@ -153,9 +153,16 @@ class PlainEngine(WholeRuns):
             *before,
         )
 
+    def _injector(self) -> Path:
+        """Return the program that injects."""
+        return build_injector(self.target, self.elaboration)
+
+    def _furnish(self, home: Path, plusargs: list[str]) -> None:
+        """Leave in the folder where the program runs what else it reads."""
+
     def _process(self, strikes: Sequence[Strike], workers: int) -> Iterator[Answer]:
         """Let one process make these runs, with as many copies of it at a time as there are workers."""
-        simulator = build_injector(self.target, self.elaboration)
+        simulator = self._injector()
         folder = Path(tempfile.mkdtemp(prefix="resil-plain-"))
         try:
             shutil.copytree(simulator.parents[1] / DATA, folder / DATA)
@@ -163,6 +170,7 @@ class PlainEngine(WholeRuns):
             plusargs = write_images(self.target, self.workload, self.elaboration, folder)
             job = [*self._design, f"golden {self._golden_limit}", f"processes {workers}"]
             job += [strike.line() for strike in strikes]
+            self._furnish(home, plusargs)
             (home / "job").write_text("\n".join(job) + "\n", encoding="utf-8")
             yield from self._answers([str(simulator), *plusargs], home)
             if not strikes:

@@ -13,6 +13,7 @@ from resil.campaign.campaign import parse_campaign
 from resil.campaign.engines import able, engine_named, engines, register
 from resil.campaign.text import campaign_text
 from resil.errors import CampaignError, ResilError
+from resil.rtl_harness.engine.cxxrtl.engine import CxxrtlEngine
 from resil.rtl_harness.engine.declaration import Ability, EngineDeclaration, Option
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.engine.plain.engine import PlainEngine
@@ -44,7 +45,8 @@ def campaign(more: str = "", **changes: str):
 
 
 def test_what_is_declared_bears_the_name_of_what_is_made():
-    made = {engine.name for engine in (VerilatorEngine, CocotbEngine, PlainEngine, MemoryEngine)}
+    kinds = (VerilatorEngine, CocotbEngine, PlainEngine, CxxrtlEngine, MemoryEngine)
+    made = {engine.name for engine in kinds}
     assert {engine.name for engine in engines()} == made
 
 

@@ -10,6 +10,7 @@ import pytest
 from resil.cli import main
 from resil.record.fields import json_schema
 from resil.record.stored_audit import StoredAudit
+from resil.rtl_harness.engine.cxxrtl.engine import CxxrtlEngine
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 
 INJECTIONS = 400
@@ -90,3 +91,24 @@ def test_the_plain_engine_is_no_judge_of_itself(example, tmp_path, capsys):
     main(["run", str(example), *words])
     assert main(["audit", str(out), "--quiet"]) == 2
     assert "no judge of its own answers" in capsys.readouterr().err
+
+
+def test_a_simulator_that_is_not_verilators_agrees(run, capsys):
+    assert main(["audit", str(run), "-n", "60", "--simulator", "cxxrtl", "--quiet"]) == 0
+    kept = StoredAudit.read((run / "audit.json").read_text())
+    assert (kept.judge, kept.drawn.tried, kept.disagreements) == ("cxxrtl", 60, ())
+    assert "simulated again by the engine cxxrtl" in capsys.readouterr().out
+
+
+def test_a_judge_that_begins_elsewhere_does_not_judge(run, monkeypatch, capsys):
+    """An initial block that the judge does not run is no fault of the run."""
+    golden = CxxrtlEngine.golden
+
+    def other(self):
+        found = golden(self)
+        return replace(found, end=replace(found.end, end_cycle=found.end.end_cycle + 1))
+
+    monkeypatch.setattr(CxxrtlEngine, "golden", other)
+    assert main(["audit", str(run), "-n", "10", "--simulator", "cxxrtl", "--quiet"]) == 2
+    assert "cannot judge this design" in capsys.readouterr().err
+    assert main(["report", str(run), "--quiet"]) in (0, 1, 3)
