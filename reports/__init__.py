@@ -3,6 +3,7 @@
 
 from resil.record.errors import ReportError
 from resil.reports.assessor import FIRST_PAGE, assessor_files
+from resil.reports.failure_modes import failure_modes
 from resil.reports.protection_answer import rich_protection, text_protection
 from resil.reports.render import REPORT, render, render_figures
 from resil.reports.study_html import STUDY_REPORT, render_study
@@ -16,6 +17,7 @@ __all__ = [
     "STUDY_REPORT",
     "ReportError",
     "assessor_files",
+    "failure_modes",
     "render",
     "render_figures",
     "render_study",

@@ -37,6 +37,8 @@ _BUILDS = {
     "driver": "compiling what all simulators share",
     "verilated-runtime": "compiling the simulator's runtime",
     "cocotb": "compiling the simulator for cocotb",
+    "plain": "compiling the simulator of the judge",
+    "cxxrtl": "compiling the design as Yosys writes it in C++",
 }
 
 

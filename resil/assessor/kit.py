@@ -20,15 +20,26 @@ from resil.folder.provenance import now
 from resil.folder.recorded import read_document
 from resil.folder.store import CAMPAIGN, recorded_provenance
 from resil.layout import data_folder
-from resil.record.assessor import AssessorKit, Change, ManualEntry, Reservation
+from resil.record.assessor import AssessorKit, Change, FailureModeRow, ManualEntry, MetricRow, Reservation
 from resil.record.errors import ReportError
 from resil.record.protection_state import ProtectionState, confirmation_line
 from resil.record.provenance import Provenance
 from resil.record.stored_audit import StoredAudit
+from resil.record.summary import Summary
 from resil.record.validation import Validation
-from resil.reports import FIRST_PAGE, assessor_files, write_files
+from resil.reports import FIRST_PAGE, assessor_files, failure_modes, write_files
 from resil.version import __version__
 
+# What could be read of the standard, and what not.
+EXCHANGE = (
+    "IEEE 2851-2023 (Functional Safety Data Format for Interoperability within the Dependability "
+    "Lifecycle): its "
+    "scope and table of contents are public, its data model could not be read. Names of fields are "
+    "resil's own; "
+    "what an FMEDA holds (part, failure mode, base rate, share, mechanism, coverage, residual rate) is "
+    "in them. "
+    "Rates are in FIT, intervals are [estimate, lower limit, upper limit]."
+)
 _NOT_MODELLED = (
     ("transients in logic", "Pulses in combinational logic are not injected by upsets of storage."),
     ("clock and reset trees", "Faults of clock and reset trees are not injected."),
@@ -81,6 +92,9 @@ def make_kit(run_dir: Path, out: Path, validation: Path | None = None) -> Assess
         uses=tool_uses(found, evidence, audit, protection),
         evidence=evidence.state,
         validation=evidence.lines,
+        exchange=EXCHANGE,
+        failure_modes=tuple(_failure_modes(summary, protection)),
+        metrics=tuple(_metrics(summary)),
         dependent=dependent_failures(
             run_dir, len(campaign.faults.clusters) > 1, campaign.faults.external, protection
         ),
@@ -118,6 +132,9 @@ def _without_results(run_dir: Path, out: Path, why: str, evidence: Evidence) -> 
         uses=(),
         evidence=evidence.state,
         validation=evidence.lines,
+        exchange=EXCHANGE,
+        failure_modes=(),
+        metrics=(),
         dependent=(),
         changes=(*_earlier(out), Change(when=now(), what=f"Kit without results: {why}", digest="")),
         resil=__version__,
@@ -178,6 +195,40 @@ def _answers(found: Finished, protection: ProtectionState | None) -> Mapping[str
             confirmation_line(protection) or "Not built."
         )
     return answers
+
+
+def _failure_modes(summary: Summary, protection: ProtectionState | None) -> Iterator[FailureModeRow]:
+    for mode in failure_modes(summary, protection):
+        known = mode.block.sampled
+        yield FailureModeRow(
+            part=mode.block.name,
+            failure_mode=mode.outcome.failure_mode,
+            outcome=mode.outcome.key,
+            base_rate=mode.block.fit_raw if known else None,
+            share=mode.share if known else None,
+            rate=mode.fit if known else None,
+            violates=mode.violates,
+            mechanism=mode.mechanism,
+            base_factor=mode.base_factor,
+            coverage=mode.coverage,
+            residual=mode.residual if known else None,
+            source=mode.source if known else "nothing injected: not known, which is not zero",
+        )
+
+
+def _metrics(summary: Summary) -> Iterator[MetricRow]:
+    safety = summary.safety
+    for row in () if safety is None else safety.rows:
+        yield MetricRow(
+            metric=row.name,
+            state=row.state,
+            claimed=safety is not None and row.name in safety.claims,
+            unit=row.unit,
+            value=row.value,
+            lo=row.lo,
+            hi=row.hi,
+            target=row.target,
+        )
 
 
 def _manual(found: Finished) -> Iterator[ManualEntry]:

@@ -8,7 +8,8 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from resil.record.typed import Count, Document, OneOf, Typed, wrong
+from resil.record.interval import Interval
+from resil.record.typed import Amount, Count, Document, OneOf, Share, Typed, wrong
 
 SECTIONS = ("use", "scope", "assumption", "not modelled")
 IMPACTS = ("TI1", "TI2")
@@ -113,14 +114,64 @@ class Change(Typed):
     """Of what was made; empty if it has none."""
 
 
+class FailureModeRow(Typed):
+    """A row of the FMEDA for programs. Rates in FIT; null is not known, which is not zero."""
+
+    part: str
+    """Block of the element."""
+    failure_mode: str
+    """In words."""
+    outcome: str
+    """As results name it."""
+    base_rate: Amount | None
+    """Raw rate of the part."""
+    share: Interval | None
+    """Part of the base rate that leads to this failure mode, with limits."""
+    rate: Interval | None
+    """Of this failure mode, without protection."""
+    violates: bool
+    """Whether it violates the safety goal."""
+    mechanism: str
+    """Safety mechanism chosen for it; `none`."""
+    base_factor: Amount
+    """Part of the rate that is left with hardened cells."""
+    coverage: Share
+    """Diagnostic coverage of the mechanism for what violates."""
+    residual: Interval | None
+    """Rate that is left."""
+    source: str
+    """Where share and coverage come from."""
+
+
+class MetricRow(Typed):
+    """A row of the safety verdict for programs."""
+
+    metric: str
+    """As campaigns claim it."""
+    state: str
+    """What came of it."""
+    claimed: bool
+    """Whether the campaign claims it."""
+    unit: str
+    """Of the figures: `share` or `FIT`."""
+    value: Amount | None
+    """Estimate."""
+    lo: Amount | None
+    """Its lower limit."""
+    hi: Amount | None
+    """Its upper limit."""
+    target: Amount | None
+    """What was asked."""
+
+
 class AssessorKit(Document):
     """What an assessor gets of a run. What has to be known first stands first: the reservations."""
 
     FILE: ClassVar[str] = "kit.json"
-    SCHEMA: ClassVar[Literal[1]] = 1
+    SCHEMA: ClassVar[Literal[2]] = 2
     REMEDY: ClassVar[str] = "make it again with: resil report RUN_DIR --assessor DIR"
 
-    schema_number: Literal[1] = Field(alias="schema")
+    schema_number: Literal[2] = Field(alias="schema")
     """Of this file."""
     usable: bool
     """Whether the run's results may be used at all; if not, the kit has no figure."""
@@ -142,6 +193,12 @@ class AssessorKit(Document):
     """Whether the validation evidence is of this installation and of the tools of the run."""
     validation: tuple[EvidenceLine, ...]
     """The validation evidence."""
+    exchange: str
+    """How far the two fields below follow the exchange format of IEEE 2851."""
+    failure_modes: tuple[FailureModeRow, ...]
+    """The FMEDA, a row for each part and failure mode."""
+    metrics: tuple[MetricRow, ...]
+    """Rows of the safety verdict; none if none was asked for."""
     dependent: tuple[Dependent, ...]
     """The checklist of dependent failures."""
     changes: tuple[Change, ...]
@@ -153,8 +210,9 @@ class AssessorKit(Document):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        if not self.usable and (self.answers or not self.reservations):
-            wrong("usable", "no answers and a reservation, as results may not be used", dict(self.answers))
+        figures = self.answers or self.failure_modes or self.metrics
+        if not self.usable and (figures or not self.reservations):
+            wrong("usable", "no figures and a reservation, as results may not be used", dict(self.answers))
         if self.evidence != CURRENT and not any("validation" in own.topic for own in self.reservations):
             wrong("reservations", f"one about the validation evidence, which is {self.evidence}", None)
         return self

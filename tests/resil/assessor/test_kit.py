@@ -392,6 +392,7 @@ def test_of_a_folder_that_may_not_be_used_nothing_is_said_but_that(run, tmp_path
     assert "## Answers" not in page
     assert "FIT" not in page.replace("FIT budget", "")
     assert not kit.uses
+    assert not kit.failure_modes
     assert kit.changes[-1].what.startswith("Kit without results")
     capsys.readouterr()
 
@@ -427,6 +428,18 @@ def test_the_pages_and_the_document_are_the_same_kit(run, tmp_path, whole):
     for assumption in finished_results(run).summary.assumptions:
         assert f"**{assumption.topic}**" in manual
     assert "What is not modelled" in manual
+
+
+def test_the_fmeda_for_programs_is_that_of_the_workbook(run, tmp_path, whole):
+    kit = make_kit(run, tmp_path / "kit", whole)
+    total = finished_results(run).summary.total
+    rows = [row for row in kit.failure_modes if row.residual is not None]
+    assert sum(row.residual.estimate for row in rows) == pytest.approx(total.fit)
+    assert sum(row.rate.estimate for row in rows) == pytest.approx(total.fit_raw)
+    unknown = [row for row in kit.failure_modes if row.part == "cpm"]
+    assert unknown
+    assert {row.base_rate for row in unknown} == {None}
+    assert "could not be read" in kit.exchange
 
 
 def test_what_parts_share_is_injected_only_where_rows_say_so(run, tmp_path, whole):
