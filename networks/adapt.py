@@ -3,14 +3,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
 
 from resil.networks.ends import Ends, is_whole
 from resil.networks.errors import NetworkError
 from resil.networks.folding import fold_shapes, operator_name
 from resil.networks.geometry import elements
 from resil.networks.graph import Graph, Operator, Tensor
+from resil.networks.state import Variable, lift_state
 
 _HOST_TYPES = ("float32", "uint8")
 _RESHAPES = ("EXPAND_DIMS", "RESHAPE", "SQUEEZE")
@@ -21,6 +25,23 @@ _REMEDY = (
 
 
 @dataclass(frozen=True, eq=False)
+class State:
+    """A variable of a network.
+
+    Attributes:
+        name: Its name in the file.
+        initial: Its value before the first inference.
+        given: Tensor of the graph that an inference reads; None if none does.
+        left: Tensor of the graph that the next inference reads.
+    """
+
+    name: str
+    initial: npt.NDArray[np.generic]
+    given: int | None
+    left: int
+
+
+@dataclass(frozen=True, eq=False)
 class Adapted:
     """A network for an NPU.
 
@@ -28,11 +49,14 @@ class Adapted:
         graph: What the NPU computes.
         ends: What a host does before and after it.
         done: What was done to the network of the file, in words; empty if it is as the file has it.
+        variables: State that a host carries from inference to inference: each is an input of the graph and an
+            output behind those of the ends.
     """
 
     graph: Graph
     ends: Ends
     done: tuple[str, ...]
+    variables: tuple[State, ...] = ()
 
 
 def adapt(graph: Graph) -> Adapted:
@@ -45,26 +69,66 @@ def adapt(graph: Graph) -> Adapted:
         NetworkError: An operator computes with real numbers, or a shape depends on data or is left open; the
             message names it with its number and says what to do.
     """
+    graph, variables = lift_state(graph)
     _check_order(graph)
     _check_signatures(graph)
     folded, done = fold_shapes(graph)
-    return _Adapter(graph, folded, done).result()
+    adapted, given = _Adapter(graph, folded, done, bool(variables)).result()
+    return _with_state(adapted, given, variables)
+
+
+def _with_state(adapted: Adapted, given: Sequence[int], variables: Sequence[Variable]) -> Adapted:
+    """Take the variables off the ends of a lifted network.
+
+    Args:
+        adapted: The lifted network.
+        given: For each input of its graph, the number of the file's input that it comes from.
+        variables: Of the network.
+    """
+    if not variables:
+        return adapted
+    graph, ends = adapted.graph, adapted.ends
+    inputs, outputs = variables[0].given, variables[0].left
+    own = tuple((source, tensor) for source, tensor in ends.npu_inputs if source < inputs)
+    sources = ends.sources[:outputs]
+    states = tuple(
+        State(
+            variable.name,
+            variable.initial,
+            graph.inputs[given.index(variable.given)] if variable.given in given else None,
+            graph.outputs[ends.sources[variable.left]],
+        )
+        for variable in variables
+    )
+    taken = Ends(
+        ends.inputs[:inputs],
+        ends.outputs[:outputs],
+        own,
+        ends.npu_outputs[: 1 + max(sources, default=-1)],
+        sources,
+    )
+    names = ", ".join(repr(state.name) for state in states)
+    said = f"The network has state ({names}): the host keeps it in memory from inference to inference."
+    return Adapted(graph, taken, (*adapted.done, said), states)
 
 
 class _Adapter:
-    def __init__(self, file: Graph, graph: Graph, done: tuple[str, ...]) -> None:
+    def __init__(self, file: Graph, graph: Graph, done: tuple[str, ...], lifted: bool) -> None:
         self.file = file
+        self.lifted = lifted
         self.graph = graph
         self.done = list(done)
         self.numbers = {id(operator): number for number, operator in enumerate(file.operators)}
         self.maker = {index: operator for operator in graph.operators for index in operator.outputs}
 
-    def result(self) -> Adapted:
+    def result(self) -> tuple[Adapted, tuple[int, ...]]:
+        """Return the network, and for each input the number of the file's input that it comes from."""
         inputs = self._front()
         outputs, sources = self._back()
         operators = self._live(outputs, {index for _, index in inputs})
         self._check_types(operators)
         used = {index for operator in operators for index in operator.inputs}
+        used |= set(outputs) if self.lifted else set()
         inputs = [(source, index) for source, index in inputs if index in used]
         tensors = self.graph.tensors
         ends = Ends(
@@ -74,10 +138,11 @@ class _Adapter:
             tuple(tensors[index] for index in outputs),
             tuple(sources),
         )
-        if not self.done:
-            return Adapted(self.file, ends, ())
+        given = tuple(source for source, _ in inputs)
+        if not self.done and not self.lifted:
+            return Adapted(self.file, ends, ()), given
         npu_inputs = [index for _, index in inputs]
-        return Adapted(_compact(self.graph, operators, npu_inputs, outputs), ends, tuple(self.done))
+        return Adapted(compact(self.graph, operators, npu_inputs, outputs), ends, tuple(self.done)), given
 
     def _tensor(self, index: int) -> Tensor:
         return self.graph.tensors[index]
@@ -256,7 +321,9 @@ def _check_signatures(graph: Graph) -> None:
             )
 
 
-def _compact(graph: Graph, operators: list[Operator], inputs: list[int], outputs: list[int]) -> Graph:
+def compact(
+    graph: Graph, operators: Sequence[Operator], inputs: Sequence[int], outputs: Sequence[int]
+) -> Graph:
     """Return the graph of these operators with the tensors that they use, in the file's order."""
     used: set[int] = {*inputs, *outputs}
     for operator in operators:

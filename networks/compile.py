@@ -145,15 +145,52 @@ def compile_bytes(
     data: bytes, path: Path, accelerator: str, *, cache_dir: Path | None = None
 ) -> CompiledNetwork:
     """Compile the bytes of a .tflite file; `path` names it. The rest as `compile_network`."""
-    if accelerator not in vela.ACCELERATORS:
+    check_accelerator(accelerator)
+    adapted = adapt_bytes(data, str(path))
+    if adapted.variables:
+        names = ", ".join(repr(variable.name) for variable in adapted.variables)
         raise NetworkError(
-            f"unknown accelerator {accelerator!r}; known are {', '.join(vela.ACCELERATORS)}"
-            f"{vela.not_built(accelerator)}",
+            f"{path}: expected a network without state, found the variables {names}; only "
+            "`resil run` and `resil infer` know such networks",
+            "variables",
+        )
+    whole = not adapted.done and not clamped_tensors(adapted.graph)
+    return compile_adapted(adapted, path, accelerator, data, cache_dir=cache_dir, as_it_is=whole)
+
+
+def check_accelerator(name: str) -> None:
+    """Raise NetworkError unless Vela compiles for an accelerator of that name."""
+    if name not in vela.ACCELERATORS:
+        raise NetworkError(
+            f"unknown accelerator {name!r}; known are {', '.join(vela.ACCELERATORS)}{vela.not_built(name)}",
             "accelerator",
         )
-    adapted = adapt_bytes(data, str(path))
+
+
+def compile_adapted(
+    adapted: Adapted,
+    path: Path,
+    accelerator: str,
+    data: bytes,
+    *,
+    cache_dir: Path | None = None,
+    as_it_is: bool = False,
+) -> CompiledNetwork:
+    """Compile a network that an NPU can take.
+
+    Args:
+        adapted: The network, or a part of it.
+        path: Names it.
+        accelerator: As of `compile_network`.
+        data: The file that it comes from.
+        cache_dir: As of `compile_network`.
+        as_it_is: The file itself is the network.
+
+    Raises:
+        NetworkError: As `compile_network`.
+    """
     clamped = clamped_tensors(adapted.graph)
-    taken = serialise_network(without_clamps(adapted.graph)) if adapted.done or clamped else data
+    taken = data if as_it_is else serialise_network(without_clamps(adapted.graph))
     files = vela.artefacts(taken, accelerator, str(path), cache_dir)
     compiled = _assemble(path, hashlib.sha256(data).hexdigest(), accelerator, adapted, files)
     return _clamped(compiled, adapted.graph) if clamped else compiled

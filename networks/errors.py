@@ -16,3 +16,17 @@ class NetworkError(Exception):
     def __init__(self, message: str, field: str = "") -> None:
         super().__init__(message)
         self.field = field
+
+
+class LeftToCpuError(NetworkError):
+    """A compiler would leave operators to a CPU.
+
+    Attributes:
+        outputs: Name of the first output of each of them.
+        reasons: What the compiler says of each, in words.
+    """
+
+    def __init__(self, message: str, outputs: tuple[str, ...], reasons: tuple[str, ...]) -> None:
+        super().__init__(message, "operators")
+        self.outputs = outputs
+        self.reasons = reasons

@@ -18,10 +18,10 @@ import numpy.typing as npt
 from resil.networks import oracle, reference
 from resil.networks.adapt import Adapted, adapt
 from resil.networks.clamps import clamped_tensors
-from resil.networks.compile import CompiledNetwork
 from resil.networks.ends import Ends, each_shape
 from resil.networks.errors import NetworkError
 from resil.networks.graph import Graph
+from resil.networks.parts import Network
 from resil.networks.tflite_reader import read_network
 from resil.networks.tflite_writer import serialise_network
 
@@ -60,7 +60,7 @@ class Source:
         return self.adapted.ends
 
 
-def source_of(path: Path, compiled: CompiledNetwork) -> Source:
+def source_of(path: Path, compiled: Network) -> Source:
     """Return the network that was compiled, read again from its file.
 
     Raises:
@@ -76,18 +76,19 @@ def source_of(path: Path, compiled: CompiledNetwork) -> Source:
     return Source(graph, adapted)
 
 
-def expected_outputs(source: Source, levels: Sequence[Array]) -> Expected:
+def expected_outputs(source: Source, levels: Sequence[Array], each: int = 1) -> Expected:
     """Return what the network computes for N inferences.
 
     Args:
         source: The network.
         levels: For each input of the NPU N values, (N, ...) without a batch of one.
+        each: After so many inferences a network with state begins anew.
 
     Raises:
         NetworkError: No reference can run the network; the message says why.
     """
     reasons = []
-    for attempt in _attempts(source, levels):
+    for attempt in _attempts(source, levels, each):
         try:
             return attempt()
         except NetworkError as error:
@@ -105,6 +106,8 @@ def tensors(source: Source, levels: Sequence[Array]) -> dict[str, Array]:
     Raises:
         NetworkError: As `expected_outputs`.
     """
+    if source.adapted.variables:
+        raise NetworkError("it depends on the state that the network was in")
     graph = source.adapted.graph
     computed = tuple(dict.fromkeys(i for operator in graph.operators for i in operator.outputs))
     found = {}
@@ -115,24 +118,26 @@ def tensors(source: Source, levels: Sequence[Array]) -> dict[str, Array]:
     return found
 
 
-def _attempts(source: Source, levels: Sequence[Array]) -> list[Callable[[], Expected]]:
+def _attempts(source: Source, levels: Sequence[Array], each: int) -> list[Callable[[], Expected]]:
     """Return the ways to compute the outputs, the most independent one first."""
     graph = source.adapted.graph
-    inputs = [_batched(graph, i, v) for i, v in zip(graph.inputs, levels, strict=True)]
-    own = partial(_own, source, inputs)
+    inputs = [_batched(graph, i, v) for i, v in zip(graph.inputs[: len(levels)], levels, strict=True)]
+    own = partial(_own, source, inputs, each)
     if clamped_tensors(graph):
         return [own]
     given = source.ends.givens(levels)
-    attempts: list[Callable[[], Expected]] = [partial(_adapted, source, inputs), own]
+    attempts: list[Callable[[], Expected]] = [own]
+    if not source.adapted.variables:
+        attempts.insert(0, partial(_adapted, source, inputs))
     if given is not None and source.file is not graph:
-        attempts.insert(0, partial(_file, source, given))
+        attempts.insert(0, partial(_file, source, given, each))
     return attempts
 
 
-def _file(source: Source, given: Sequence[Array]) -> Expected:
+def _file(source: Source, given: Sequence[Array], each: int) -> Expected:
     graph = source.file
     inputs = [_batched(graph, i, v) for i, v in zip(graph.inputs, given, strict=True)]
-    outputs = _micro(graph, inputs)
+    outputs = _micro(graph, inputs, each if source.adapted.variables else None)
     shaped = [
         values.reshape(-1, *each_shape(graph.tensors[i].shape))
         for values, i in zip(outputs, graph.outputs, strict=True)
@@ -145,14 +150,28 @@ def _adapted(source: Source, inputs: Sequence[Array]) -> Expected:
     return Expected(oracle.name(), source.ends.results(outputs))
 
 
-def _own(source: Source, inputs: Sequence[Array]) -> Expected:
-    outputs = reference.outputs(source.adapted.graph, inputs)
-    return Expected(OWN, source.ends.results(outputs))
+def _own(source: Source, inputs: Sequence[Array], each: int) -> Expected:
+    adapted = source.adapted
+    if not adapted.variables:
+        return Expected(OWN, source.ends.results(reference.outputs(adapted.graph, inputs)))
+    graph, last = adapted.graph, len(source.ends.npu_outputs)
+    state: dict[int, Array] = {}
+    kept: list[list[Array]] = [[] for _ in range(last)]
+    for number, given in enumerate(zip(*inputs, strict=True)):
+        if number % each == 0:
+            state = {v.given: v.initial for v in adapted.variables if v.given is not None}
+        values = dict(zip(graph.inputs, given, strict=False)) | state
+        found = reference.outputs(graph, [values[i][None] for i in graph.inputs])
+        left = dict(zip(graph.outputs, (own[0] for own in found), strict=True))
+        state = {v.given: left[v.left] for v in adapted.variables if v.given is not None}
+        for own, index in zip(kept, graph.outputs, strict=False):
+            own.append(left[index])
+    return Expected(OWN, source.ends.results([np.stack(own) for own in kept]))
 
 
-def _micro(graph: Graph, inputs: Sequence[Array]) -> tuple[Array, ...]:
+def _micro(graph: Graph, inputs: Sequence[Array], each: int | None = None) -> tuple[Array, ...]:
     oracle.require_sound(graph)
-    return oracle.run_all(serialise_network(graph), inputs)
+    return oracle.run_all(serialise_network(graph), inputs, each)
 
 
 def _by_any(graph: Graph, inputs: Sequence[Array]) -> tuple[Array, ...]:

@@ -39,7 +39,7 @@ class Tensor:
     Attributes:
         name: Name in the file.
         shape: Sizes; () is a scalar.
-        dtype: NumPy name of the element type.
+        dtype: NumPy name of the element type; "resource" of a variable's handle, which has no values.
         quantisation: None for tensors that are not quantised.
         data: Contents of a constant, of that shape and type; None for a value computed at run time.
         is_variable: State that outlives an inference.
@@ -124,6 +124,7 @@ class Graph:
         outputs: Indices of the graph's outputs.
         name: Name of the graph in the file.
         description: Free text of the file.
+        subgraphs: Other graphs of the file, which CALL_ONCE names from 1 on.
     """
 
     tensors: tuple[Tensor, ...]
@@ -132,6 +133,7 @@ class Graph:
     outputs: tuple[int, ...]
     name: str = "main"
     description: str = ""
+    subgraphs: tuple[Graph, ...] = ()
 
     def __post_init__(self) -> None:
         for index in (*self.inputs, *self.outputs):

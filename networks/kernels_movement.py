@@ -65,6 +65,15 @@ def unpacked(operator: Operator, tensors: Tensors, output: Tensor, values: Value
     return tuple(np.moveaxis(operand(tensors, values, 0), _axis(operator), 0))
 
 
+def gathered(operator: Operator, tensors: Tensors, output: Tensor, values: Values) -> IntArray:
+    """GATHER of constant places along one axis, without a batch of them."""
+    places, source = constant_of(tensor_of(tensors, 1)), operand(tensors, values, 0)
+    if operator.options.get("batch_dims"):
+        raise ValueError("batch_dims are not supported")
+    taken: IntArray = np.take(source, places, axis=_axis(operator))
+    return taken
+
+
 def cut(operator: Operator, tensors: Tensors, output: Tensor, values: Values) -> IntArray:
     """SLICE; a size of -1 is all that is left."""
     begin, size = _integers(tensors, 1), _integers(tensors, 2)

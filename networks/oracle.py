@@ -15,7 +15,7 @@ Traps it has, which this wrapper avoids:
 from __future__ import annotations
 
 import importlib.metadata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -72,13 +72,14 @@ def name() -> str:
 
 
 def run_all(
-    network: Path | str | bytes, inputs: Sequence[npt.ArrayLike]
+    network: Path | str | bytes, inputs: Sequence[npt.ArrayLike], each: int | None = None
 ) -> tuple[npt.NDArray[np.generic], ...]:
     """Return all outputs of a network with any number of inputs, for N inferences.
 
     Args:
         network: A .tflite file or its bytes.
         inputs: For each input of the network N values, (N, *shape), batch dimension included.
+        each: After so many inferences a network with state begins anew; None never.
 
     Returns:
         For each output of the network (N, *shape).
@@ -103,18 +104,40 @@ def run_all(
                 f"(N, {', '.join(map(str, tensor.shape))}), found {batch.dtype} {batch.shape}",
                 f"inputs.{tensor.name}",
             )
-    interpreter = _interpreter(data)
     outputs: list[list[npt.NDArray[np.generic]]] = [[] for _ in graph.outputs]
-    for values in zip(*batches, strict=True):
-        for position, value in enumerate(values):
-            interpreter.set_input(np.ascontiguousarray(value), position)
-        _invoke(interpreter)
-        for position, found in enumerate(outputs):
-            found.append(np.array(interpreter.get_output(position)))
+    for number, values in enumerate(zip(*batches, strict=True)):
+        if number % (each or len(batches[0])) == 0:
+            run_one = prepared(data, len(graph.outputs))
+        for own, found in zip(outputs, run_one(values), strict=True):
+            own.append(found)
     return tuple(
         np.array(found).reshape(-1, *graph.tensors[index].shape)
         for found, index in zip(outputs, graph.outputs, strict=True)
     )
+
+
+def prepared(
+    data: bytes, outputs: int | None = None
+) -> Callable[[Sequence[npt.NDArray[np.generic]]], tuple[npt.NDArray[np.generic], ...]]:
+    """Return what runs one inference of a network: from tensors of its inputs to those of its outputs.
+
+    Args:
+        data: The network; it keeps its state from inference to inference.
+        outputs: How many outputs it has, if that is known.
+
+    Raises:
+        NetworkError: tflite-micro is not installed or cannot run the network.
+    """
+    count = len(parse_network(data).outputs) if outputs is None else outputs
+    interpreter = _interpreter(data)
+
+    def run_one(values: Sequence[npt.NDArray[np.generic]]) -> tuple[npt.NDArray[np.generic], ...]:
+        for position, value in enumerate(values):
+            interpreter.set_input(np.ascontiguousarray(value), position)
+        _invoke(interpreter)
+        return tuple(np.array(interpreter.get_output(position)) for position in range(count))
+
+    return run_one
 
 
 def require_sound(graph: Graph) -> None:

@@ -36,6 +36,7 @@ KERNELS: Mapping[str, Kernel] = MappingProxyType(
         "DEPTHWISE_CONV_2D": kernels.depthwise,
         "EXPAND_DIMS": kernels_movement.reshaped,
         "FULLY_CONNECTED": kernels.fully_connected,
+        "GATHER": kernels_movement.gathered,
         "LEAKY_RELU": kernels_elements.leaky_relu,
         "MAXIMUM": kernels_elements.maximum,
         "MAX_POOL_2D": kernels.max_pool,

@@ -46,7 +46,7 @@ def read_network(path: Path | str) -> Graph:
 
     Raises:
         NetworkError: The file cannot be read, is no TensorFlow Lite model, is damaged, or has something this
-            package does not handle (several subgraphs, sparse or string tensors, external buffers).
+            package does not handle (control flow, sparse or string tensors, external buffers).
     """
     path = Path(path)
     try:
@@ -91,19 +91,25 @@ class _Reader:
     def graph(self) -> Graph:
         if self.model.Version() != SCHEMA_VERSION:
             self._refuse(f"expected schema version {SCHEMA_VERSION}, found {self.model.Version()}")
-        count = self.model.SubgraphsLength()
-        if count != 1:
-            self._refuse(
-                f"expected one subgraph, found {count}; networks with control flow are not supported"
-            )
-        subgraph = self.model.Subgraphs(0)
-        model = self.model
-        tensors = self._each("tensor", subgraph.TensorsLength(), lambda i: self._tensor(subgraph.Tensors(i)))
-        clamps = self._clamps(len(tensors))
-        tensors = tuple(replace(tensor, clamp=clamps.get(i)) for i, tensor in enumerate(tensors))
+        model, count = self.model, self.model.SubgraphsLength()
+        if not count:
+            self._refuse("expected a subgraph, found none; export the network again")
         codes = self._each(
             "operator code", model.OperatorCodesLength(), lambda i: self._code(model.OperatorCodes(i))
         )
+        main, *others = (self._subgraph(model.Subgraphs(i), codes) for i in range(count))
+        called = {o.options.get("init_subgraph_index") for o in main.operators if o.kind == "CALL_ONCE"}
+        if unknown := set(range(1, count)) - called:
+            self._refuse(
+                f"expected one subgraph, and others that set variables by CALL_ONCE, found {count}, of which "
+                f"{len(unknown)} are not such; networks with control flow are not supported"
+            )
+        clamps = self._clamps(len(main.tensors))
+        tensors = tuple(replace(tensor, clamp=clamps.get(i)) for i, tensor in enumerate(main.tensors))
+        return replace(main, tensors=tensors, subgraphs=tuple(others))
+
+    def _subgraph(self, subgraph: schema.Generated, codes: tuple[tuple[str, int, str], ...]) -> Graph:
+        tensors = self._each("tensor", subgraph.TensorsLength(), lambda i: self._tensor(subgraph.Tensors(i)))
         operators = self._each(
             "operator", subgraph.OperatorsLength(), lambda i: self._operator(subgraph.Operators(i), codes)
         )
@@ -272,13 +278,17 @@ class _Reader:
         }
 
     def _present(self, reader: schema.Generated, field: schema.OptionField) -> bool:
-        return not field.is_vector or not getattr(reader, f"{field.accessor}IsNone")()
+        if field.is_vector:
+            return not getattr(reader, f"{field.accessor}IsNone")()
+        return getattr(reader, field.accessor)() is not None
 
     def _option(self, reader: schema.Generated, field: schema.OptionField) -> OptionValue:
         if field.is_vector:
             values = self._vector(reader, field.accessor)
             return () if values is None else tuple(values.tolist())
-        value: bool | int | float | str = getattr(reader, field.accessor)()
+        value: bool | int | float | str | bytes = getattr(reader, field.accessor)()
+        if isinstance(value, bytes):
+            return self._text(value)
         if not isinstance(value, bool | int | float):
             raise ValueError(f"option {field.name} is {value!r}, expected a number")
         if field.name in schema.NAMED_FIELDS:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -35,12 +36,14 @@ class _Writer:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.builder: Any = flatbuffers.Builder(1024)
-        codes = {_code_of(operator): None for operator in graph.operators}
+        self.graphs = (graph, *graph.subgraphs)
+        codes = {_code_of(operator): None for own in self.graphs for operator in own.operators}
         self.codes = {code: index for index, code in enumerate(codes)}
 
     def model(self) -> bytes:
-        subgraphs = self._offsets([self._subgraph()])
-        constants = [tensor.data for tensor in self.graph.tensors if tensor.data is not None]
+        numbers = count(1)
+        subgraphs = self._offsets([self._subgraph(graph, numbers) for graph in self.graphs])
+        constants = [t.data for graph in self.graphs for t in graph.tensors if t.data is not None]
         clamps = [(i, *t.clamp) for i, t in enumerate(self.graph.tensors) if t.clamp is not None]
         if clamps:
             constants.append(np.array(clamps, np.int32))
@@ -66,16 +69,13 @@ class _Writer:
         tflite.MetadataAddBuffer(self.builder, buffer)
         return int(tflite.MetadataEnd(self.builder))
 
-    def _subgraph(self) -> int:
-        numbers = count(1)
-        buffers = [0 if tensor.data is None else next(numbers) for tensor in self.graph.tensors]
-        tensors = self._offsets(
-            [self._tensor(t, b) for t, b in zip(self.graph.tensors, buffers, strict=True)]
-        )
-        operators = self._offsets([self._operator(operator) for operator in self.graph.operators])
-        inputs = self._numbers(self.graph.inputs, np.int32)
-        outputs = self._numbers(self.graph.outputs, np.int32)
-        name = self.builder.CreateString(self.graph.name)
+    def _subgraph(self, graph: Graph, numbers: Iterator[int]) -> int:
+        buffers = [0 if tensor.data is None else next(numbers) for tensor in graph.tensors]
+        tensors = self._offsets([self._tensor(t, b) for t, b in zip(graph.tensors, buffers, strict=True)])
+        operators = self._offsets([self._operator(operator) for operator in graph.operators])
+        inputs = self._numbers(graph.inputs, np.int32)
+        outputs = self._numbers(graph.outputs, np.int32)
+        name = self.builder.CreateString(graph.name)
         tflite.SubGraphStart(self.builder)
         tflite.SubGraphAddTensors(self.builder, tensors)
         tflite.SubGraphAddInputs(self.builder, inputs)
@@ -166,7 +166,8 @@ class _Writer:
                 dtype = np.float32 if any(isinstance(v, float) for v in value) else np.int32
                 value = self._numbers(value, dtype)
             elif isinstance(value, str):
-                value = schema.NAMED_FIELDS[field.name][value]
+                names = schema.NAMED_FIELDS.get(field.name)
+                value = self.builder.CreateString(value) if names is None else names[value]
             values.append((field, value))
         getattr(table.module, f"{table.name}Start")(self.builder)
         for field, value in values:

@@ -14,7 +14,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from resil.networks.errors import NetworkError
+from resil.networks.errors import LeftToCpuError, NetworkError
 from resil.networks.files import write_atomically
 
 ACCELERATORS = ("ethos-u55-32", "ethos-u55-64", "ethos-u55-128", "ethos-u55-256")
@@ -105,8 +105,8 @@ def artefacts(
         cache_dir: See `cache_folder`.
 
     Raises:
-        NetworkError: Vela is missing, refuses the network, or leaves operators to the CPU; or the cache
-        cannot be written.
+        LeftToCpuError: Vela leaves operators to the CPU.
+        NetworkError: Vela is missing or refuses the network; or the cache cannot be written.
     """
     archive = cache_folder(cache_dir) / f"{cache_key(network, accelerator)}.zip"
     cached = _load(archive)
@@ -155,14 +155,14 @@ def run_vela(network: bytes, accelerator: str, where: str) -> dict[str, bytes]:
 
 
 def _failure(log: str, code: int, missing: list[str], accelerator: str, where: str) -> NetworkError:
-    left_out = [f"{kind} (output {name!r}): {reason}" for kind, name, reason in _UNSUPPORTED.findall(log)]
-    if left_out:
-        return NetworkError(
-            f"{where}: {accelerator} cannot run {len(left_out)} operator(s) of this network, "
-            "Vela would leave them to a CPU: "
-            f"{'; '.join(left_out)}; remove or replace them",
-            "operators",
+    found = _UNSUPPORTED.findall(log)
+    if found:
+        reasons = tuple(f"{kind} (output {name!r}): {reason}" for kind, name, reason in found)
+        message = (
+            f"{where}: {accelerator} cannot run {len(found)} operator(s) of this network, "
+            f"Vela would leave them to a CPU: {'; '.join(reasons)}; remove or replace them"
         )
+        return LeftToCpuError(message, tuple(name for _, name, _ in found), reasons)
     lines = [line for line in log.splitlines() if line.strip()]
     said = lines[-1].strip() if lines else "nothing"
     wrote = f" and did not write {', '.join(missing)}" if missing else ""

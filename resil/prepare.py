@@ -24,6 +24,7 @@ from resil.rtl_harness.design.hardware import with_hardware
 from resil.rtl_harness.design.sites import SiteTable
 from resil.rtl_harness.design.snapshot import frozen, rtl_digest
 from resil.rtl_harness.design.target import Target, load_target
+from resil.rtl_harness.engine.chain import ChainEngine
 from resil.rtl_harness.engine.contract import CampaignEngine, Limits
 from resil.rtl_harness.engine.memories import check_workload
 from resil.rtl_harness.engine.timeout import Timeout, check_timeout
@@ -56,7 +57,7 @@ def prepare(campaign: Campaign, progress: Progress, *, simulates: bool = False) 
     if campaign.faults.external:
         return _outside(campaign, target, progress)
     work = _work(campaign, target, progress)
-    workloads = work.workloads
+    workloads = [workload for run in work.workloads for workload in run]
     progress.stage(f"storage of {target.name}")
     elaboration = elaborate(target, workloads[0].parameters)
     if simulates and not elaboration.unmapped:
@@ -69,6 +70,10 @@ def prepare(campaign: Campaign, progress: Progress, *, simulates: bool = False) 
     progress.stage(f"{counts_text(elaboration.sites)}, {len(elaboration.unmapped)} storage elements unmapped")
     for workload in workloads:
         check_workload(target, workload, elaboration)
+
+    def engine(run: Sequence[Workload]) -> CampaignEngine:
+        return _engine(campaign, target, run, elaboration)
+
     hashes = {
         **work.hashes,
         "target": _target_digest(target, workloads[0]),
@@ -83,7 +88,7 @@ def prepare(campaign: Campaign, progress: Progress, *, simulates: bool = False) 
         inputs=work.labels,
         identity=_identity(campaign, work, elaboration.sites, hashes),
         hashes=hashes,
-        engine=lambda position: _engine(campaign, target, workloads[position], elaboration),
+        engine=lambda position: engine(work.workloads[position]),
         area=_area(campaign, target, elaboration, progress),
         unmapped=elaboration.unmapped,
         warnings=elaboration.warnings,
@@ -93,20 +98,20 @@ def prepare(campaign: Campaign, progress: Progress, *, simulates: bool = False) 
         alarms={name: alarm.reports for name, alarm in target.alarms.items()},
         titles=target.titles,
         parameters={**target.parameters, **workloads[0].parameters},
-        output=_output(
-            campaign, workloads, lambda workload: _engine(campaign, target, workload, elaboration)
-        ),
+        output=_output(campaign, work.workloads, engine),
         latches=frozenset(e.path for e in elaboration.sites.elements if elaboration.is_latch(e.path)),
     )
 
 
 def _output(
-    campaign: Campaign, workloads: Sequence[Workload], engine: Callable[[Workload], CampaignEngine]
+    campaign: Campaign,
+    runs: Sequence[tuple[Workload, ...]],
+    engine: Callable[[Sequence[Workload]], CampaignEngine],
 ) -> OutputFacts:
     """Return where the output lies and what lay there before."""
 
     def again() -> bytes | None:
-        with engine(workloads[0].with_other_output_memory()) as own:
+        with engine([workload.with_other_output_memory() for workload in runs[0]]) as own:
             try:
                 return own.golden().end.output
             except HarnessError:
@@ -114,10 +119,19 @@ def _output(
 
     specs = ", ".join(
         f"bytes {spec.offset:,} to {spec.offset + spec.size - 1:,} of memory {spec.memory}"
-        for spec in workloads[0].outputs
+        for workload in runs[0]
+        for spec in workload.outputs
+        if spec.written
     )
-    before = tuple(workload.output_before for workload in workloads)
+    before = tuple(_output_before(run[0]) for run in runs)
     return OutputFacts(specs, before, again, isinstance(campaign.work, NetworkSettings))
+
+
+def _output_before(first: Workload) -> bytes:
+    """Return what the output would be if the first stretch of a run wrote nothing."""
+    if first.sequel is None:
+        return first.output_before
+    return b"".join(first.sequel.course(first.output_before).outputs)
 
 
 def _outside(campaign: Campaign, target: Target, progress: Progress) -> Bench:
@@ -137,12 +151,19 @@ def _outside(campaign: Campaign, target: Target, progress: Progress) -> Bench:
                 "faults.kinds",
             )
     work = _work(campaign, target, progress)
-    sites = memory_sites(work.workloads[0])
+    first = work.workloads[0][0]
+    if first.sequel is not None:
+        raise CampaignError(
+            f"{campaign.file}: [faults] kinds: expected a network that the NPU computes as a whole, in one "
+            f"inference, where {kinds} outside the NPU are struck, found {work.facts.name} in stretches; "
+            "change the campaign or inject into the NPU's own storage"
+        )
+    sites = memory_sites(first)
     storage = Elaboration(sites, (), {}, {})
-    hashes = {**work.hashes, "target": _target_digest(target, work.workloads[0]), "rtl": rtl_digest(target)}
+    hashes = {**work.hashes, "target": _target_digest(target, first), "rtl": rtl_digest(target)}
 
-    def engine(workload: Workload) -> CampaignEngine:
-        return _engine(campaign, target, workload, storage)
+    def engine(run: Sequence[Workload]) -> CampaignEngine:
+        return _engine(campaign, target, run, storage)
 
     return Bench(
         network=work.facts,
@@ -162,7 +183,7 @@ def _outside(campaign: Campaign, target: Target, progress: Progress) -> Bench:
         ),
         alarms={name: alarm.reports for name, alarm in target.alarms.items()},
         titles={BLOCK: "memory outside the NPU"},
-        parameters={**target.parameters, **work.workloads[0].parameters},
+        parameters={**target.parameters, **first.parameters},
         output=_output(campaign, work.workloads, engine),
     )
 
@@ -171,7 +192,7 @@ def _identity(campaign: Campaign, work: Work, sites: SiteTable, hashes: Mapping[
     return Identity(
         {
             **hashes,
-            "workloads": _digest(*(_workload_digest(workload) for workload in work.workloads)),
+            "workloads": _digest(*(_workload_digest(workload) for run in work.workloads for workload in run)),
             "decision": work.facts.decision,
             "sites": _sites_digest(sites),
             "seed": str(campaign.seed),
@@ -201,7 +222,7 @@ def _work(campaign: Campaign, target: Target, progress: Progress) -> Work:
 
 
 def _engine(
-    campaign: Campaign, target: Target, workload: Workload, elaboration: Elaboration
+    campaign: Campaign, target: Target, run: Sequence[Workload], elaboration: Elaboration
 ) -> CampaignEngine:
     settings = campaign.execution
     limits = Limits(
@@ -210,7 +231,8 @@ def _engine(
         until_detection=settings.ends_at_detection,
     )
     declared = engine_named(settings.engine)
-    return declared.make(target, workload, elaboration, limits, settings.options)
+    made = [declared.make(target, workload, elaboration, limits, settings.options) for workload in run]
+    return ChainEngine(made, run) if run[0].sequel is not None else made[0]
 
 
 def _area(

@@ -60,6 +60,9 @@ class NetworkFacts:
         decision: Name of the rule that reads the decision from the output.
         remarks: What was done to the network of the file so that the target can run it, and what the decision
             leaves out, in words.
+        stretches: Runs of the NPU that a run consists of, between which the host resets it.
+        sequence: A run is several inferences of a network with state, one after another, and faults strike in
+            each of them.
     """
 
     name: str
@@ -70,6 +73,8 @@ class NetworkFacts:
     vela_cycles: int | None
     decision: str
     remarks: tuple[str, ...] = ()
+    stretches: int = 1
+    sequence: bool = False
 
 
 @dataclass(frozen=True)

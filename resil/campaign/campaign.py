@@ -54,7 +54,8 @@ class Campaign:
         hazardous: Outcomes that count as failures.
         liberty: Cell library for the area; None for the built-in gate equivalents.
         safety: What the safety verdict is asked about; None if none is.
-        inferences: How many a run makes of its input, 1 or 2; faults strike in the first.
+        inferences: How many a run makes: 1 or 2 of its input, of which faults strike in the first, or any
+            number of a network with variables, of which faults strike in each.
         between: What the host does to the NPU before the second: "rewrite" all registers, or "reset" it too.
         options: Words of the command line that replaced keys of the file; for messages only.
     """

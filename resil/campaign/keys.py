@@ -9,7 +9,13 @@ from resil.campaign.declaration import ABSENT, Key, Table
 from resil.campaign.execution_keys import engine_tables
 from resil.campaign.fault_settings import KINDS, MODELS, UPSET
 from resil.campaign.network_settings import RECONSTRUCTION
-from resil.campaign.rules import BETWEEN, HAZARDOUS_CHOICES, HAZARDOUS_DEFAULT, NO_CONFIDENCE
+from resil.campaign.rules import (
+    BETWEEN,
+    HAZARDOUS_CHOICES,
+    HAZARDOUS_DEFAULT,
+    MOST_INFERENCES,
+    NO_CONFIDENCE,
+)
 from resil.campaign.safety_keys import SAFETY
 from resil.campaign.sampling_settings import INPUTS, PLANS
 from resil.campaign.workload_settings import DECISIONS, DTYPES
@@ -32,17 +38,18 @@ CAMPAIGN = Table(
         Key(
             "inferences",
             "integer",
-            "Inferences of the same input in one injection. Faults strike in the first; the second shows "
-            "what latent state does.",
+            "Inferences in one injection. 2 of the same input: faults strike in the first, the second shows "
+            "what latent state does. Of a network with variables any number, of inputs one after another: "
+            "faults strike in each.",
             1,
             1,
-            2,
+            MOST_INFERENCES,
         ),
         Key(
             "between",
             "string",
-            "What the host does before the second inference: write all registers again, or reset the NPU "
-            "too. Only with `inferences = 2` and a `[network]`.",
+            "What the host does before a later inference: write all registers again, or reset the NPU "
+            "too, as networks with variables need. Only with several `inferences` and a `[network]`.",
             BETWEEN[0],
             choices=BETWEEN,
         ),

@@ -23,6 +23,7 @@ from resil.rtl_harness.engine.declaration import Ability, OptionValues
 from resil.rtl_harness.faults import Outcome
 
 BETWEEN = ("rewrite", "reset")
+MOST_INFERENCES = 1024
 TIMEOUTS = ("inference", "operation")
 UNTIL = ("end", "detection")
 HAZARDOUS_DEFAULT = (Outcome.SDC_CRITICAL.value, Outcome.HANG.value)
@@ -210,9 +211,14 @@ def _check_inferences(
     """Raise CampaignError unless a second inference, if there is one, fits what is injected, and how."""
     if section.has("between") and (own or head.inferences == 1):
         found = "a table [workload], whose images say what the host does" if own else "inferences = 1"
-        raise section.fail("between", "the key with inferences = 2 and a table [network]", found, "remove it")
+        raise section.fail(
+            "between", "the key with several inferences and a table [network]", found, "remove it"
+        )
     if head.inferences == 1:
         return
+    if own and head.inferences > 2:
+        found = f"{head.inferences} and a table [workload]"
+        raise section.fail("inferences", "1 or 2 but for a network with variables", found, "change the value")
     if faults.permanent:
         found = 'model = "stuck_at"; such a fault is in every inference'
         raise section.fail("inferences", "1 but for upsets", found, "remove the key")
@@ -271,7 +277,7 @@ def _needed(
         if faults.permanent:
             asked[Ability.STUCK_AT] = f'[faults] model = "{STUCK_AT}"'
     if head and head.inferences > 1:
-        asked[Ability.TWO_INFERENCES] = "inferences = 2"
+        asked[Ability.TWO_INFERENCES] = f"inferences = {head.inferences}"
     if timeout != TIMEOUTS[0]:
         asked[Ability.OPERATION_TIMEOUT] = f'timeout = "{timeout}"'
     if until != UNTIL[0]:
@@ -289,7 +295,8 @@ def _check_until(
 ) -> None:
     """Raise CampaignError if what would have come after detection is asked for."""
     wrong = {
-        "inferences = 2, of which the second would not be": head is not None and head.inferences > 1,
+        f"inferences = {head.inferences if head else 1}, of which the later would not be": head is not None
+        and head.inferences > 1,
         'plan = "predicted", whose model has learnt from whole runs': sampling is not None
         and sampling.plan == "predicted",
         "a fault-tolerant time or a claim of coverage, detection_time or sensitivity in [safety], which ask "

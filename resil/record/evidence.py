@@ -118,18 +118,18 @@ class SamplingRecord(Typed):
 
 
 class Inferences(Typed):
-    """What was seen after the first of two inferences, and in all."""
+    """What was seen after the struck one of several inferences, and in all."""
 
     number: Count
     """Inferences of a run."""
     between: str
-    """What the host does between them; empty of a workload."""
+    """What the host does between them; `sequence` of a network with state; empty of a workload."""
     after_first: Mapping[Outcome, Mapping[Outcome, Count]]
-    """Injections by the outcome of the first inference and, within it, of the whole run."""
+    """Injections by the outcome of the inference that was struck and, within it, of the whole run."""
     latent_after_first: Count
-    """Injections that were latent state after the first."""
+    """Injections that were latent state after it."""
     dormant: Count
-    """Those of them that became an SDC, a DUE or a hang in the second."""
+    """Those of them that became an SDC, a DUE or a hang in a later one."""
     vanished: Count
     """Those that left nothing behind."""
     latent: Count

@@ -41,9 +41,9 @@ def assumptions_of_use(
     texts = {
         "reaction to a detection": _reaction(campaign, evidence),
         "watchdog": _watchdog(campaign),
-        "time-out": _timeout(campaign, goldens),
+        "time-out": _timeout(campaign, goldens, bench.network.stretches),
         "fault-tolerant time": _fault_tolerant_time(campaign),
-        "clock and operation": _operation(campaign),
+        "clock and operation": _operation(campaign, bench),
         "raw rates": _rates(campaign, technology, bits),
         "scope": _scope(campaign, bits),
         "decision": _decision(campaign, bench),
@@ -82,13 +82,19 @@ def _watchdog(campaign: Campaign) -> str:
     )
 
 
-def _timeout(campaign: Campaign, goldens: Sequence[GoldenRun]) -> str:
+def _timeout(campaign: Campaign, goldens: Sequence[GoldenRun], stretches: int) -> str:
     factor = campaign.execution.timeout_factor
     longest = math.ceil(factor * max((run.cycles for run in goldens), default=0))
-    whole = (
-        f"A hang is an inference that takes longer than {factor:g} times the one without a fault (at most "
-        f"{longest:,} cycles)"
-    )
+    if stretches > 1:
+        whole = (
+            f"A hang is a stretch of the target, between two resets, that takes longer than {factor:g} times "
+            "the same one without a fault"
+        )
+    else:
+        whole = (
+            f"A hang is an inference that takes longer than {factor:g} times the one without a fault (at "
+            f"most {longest:,} cycles)"
+        )
     if campaign.execution.ends_at_detection:
         whole = (
             "An injection ends with the first alarm that reports a detection: what such faults would "
@@ -119,18 +125,24 @@ def _fault_tolerant_time(campaign: Campaign) -> str:
     )
 
 
-def _operation(campaign: Campaign) -> str:
+def _operation(campaign: Campaign, bench: Bench) -> str:
     clock = campaign.safety.clock_mhz if campaign.safety else None
     stated = f"The clock is {clock:g} MHz." if clock else "No clock is stated: times are in cycles."
     return (
         f"{stated} Rates are for a target that runs this workload all the time; what strikes while it idles "
-        f"is not in them. {_between_inferences(campaign)}"
+        f"is not in them. {_between_inferences(campaign, bench)}"
     )
 
 
-def _between_inferences(campaign: Campaign) -> str:
+def _between_inferences(campaign: Campaign, bench: Bench) -> str:
     if campaign.faults.permanent:
         return "The target is reset before every inference, and a stuck bit is there in each of them."
+    if bench.network.sequence:
+        return (
+            "The host resets the target before every run of it, and keeps the network's state in memory. "
+            f"Every run of the campaign is {campaign.inferences} inferences from the first state on: what a "
+            "fault does after the last is not in the figures."
+        )
     if campaign.inferences == 1:
         return (
             "The target is reset before every inference. If it is not, latent state may harm a later one: "

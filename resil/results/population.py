@@ -10,18 +10,20 @@ from resil.campaign.campaign import Campaign
 _NAMED = 8
 
 
-def population_text(campaign: Campaign, network: str, inputs: Sequence[int]) -> str:
+def population_text(campaign: Campaign, network: str, inputs: Sequence[int], sequence: bool = False) -> str:
     """Return which networks, inputs and cycles a verdict holds for.
 
     Args:
         campaign: Says what is asked, and where the inputs come from.
         network: Its name.
         inputs: Labels of the inputs that were run.
+        sequence: Each is a sequence of inferences of a network with state.
 
     Examples:
         "the network digits; inputs like the 64 drawn from the held-out split; every cycle of an inference"
     """
-    return f"the network {network}; {_inputs(campaign, inputs)}; {_cycles(campaign)}"
+    cycles = f"every cycle of {campaign.inferences} inferences" if sequence else _cycles(campaign)
+    return f"the network {network}; {_inputs(campaign, inputs)}; {cycles}"
 
 
 def _inputs(campaign: Campaign, inputs: Sequence[int]) -> str:

@@ -125,7 +125,7 @@ def summarise(
     left = left_out(evidence, campaign.hazardous)
     corners = rate_variations(technology, campaign.faults.kinds)
     views = views_of(evidence, frozenset(campaign.hazardous), corners, total.fit)
-    population = population_text(campaign, bench.network.name, bench.inputs)
+    population = population_text(campaign, bench.network.name, bench.inputs, bench.network.sequence)
     undecided = sanity.reason or beyond_sample(campaign, len(goldens))
     return Summary(
         schema=Summary.SCHEMA,

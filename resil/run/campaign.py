@@ -149,7 +149,7 @@ def run_campaign(
         facts = run.finished()
         area = run.area() if with_area else NO_AREA
         permanent = permanent_of(campaign, bench)
-        inferences = inferences_of(campaign, run.stored())
+        inferences = inferences_of(campaign, run.stored(), bench.network.sequence)
         sane = sanity_of(bench, engines, goldens, run.stored(), campaign.seed, progress)
         sample = sampling.sample
         summary = summarise(

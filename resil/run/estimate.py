@@ -29,7 +29,7 @@ from resil.sensitivity.model import SHIPPED, SensitivityModel, load_model
 from resil.sensitivity.observations import read_run
 from resil.sensitivity.predict import predict_parts
 from resil.sensitivity.summarise import summarise_estimate
-from resil.work.network import network_facts
+from resil.work.network import network_facts, operation_facts
 
 _ACCEPTED = {
     "to meet": ExitCode.MET,
@@ -117,7 +117,8 @@ def estimate_campaign(
     error = ModelError(model.left_out)
     estimates, total = block_estimates(parts, model.severity, error, *asked)
     limits = part_limits(parts, model.severity, error, *asked)
-    facts = network_facts(settings, inferred.compiled, work, inferred.decision)
+    operations = operation_facts(inferred.compiled, work)
+    facts = network_facts(settings, inferred.compiled, operations, inferred.decision)
     correction = None
     if run is not None:
         correction = correct(model, parts, run, facts, target, *asked)

@@ -13,9 +13,10 @@ from resil.campaign.data_set import DataSet
 from resil.campaign.network_settings import ZOO_PREFIX, NetworkSettings
 from resil.errors import CampaignError
 from resil.networks import zoo
-from resil.networks.compile import CompiledNetwork
 from resil.networks.errors import NetworkError
+from resil.networks.parts import Network, PartedNetwork
 from resil.rtl_harness.npu.infer import infer
+from resil.rtl_harness.npu.stretches import PartedModel
 from resil.stats.sampling import draw
 from resil.work.decisions import NetworkDecision, margins, network_decision
 from resil.work.image_folder import image_folder
@@ -29,7 +30,7 @@ PILOT_INPUTS = 8
 
 
 def data_set_inputs(
-    campaign: Campaign, settings: NetworkSettings, data_set: DataSet, compiled: CompiledNetwork
+    campaign: Campaign, settings: NetworkSettings, data_set: DataSet, compiled: Network
 ) -> tuple[tuple[int, ...], tuple[Inputs, ...]]:
     """Return place in the data set and tensors of each input that is drawn, or searched for.
 
@@ -76,7 +77,7 @@ def data_set_size(settings: NetworkSettings, data_set: DataSet) -> int:
     return len(arrays_in(source)[0])
 
 
-def _levels(compiled: CompiledNetwork, data_set: DataSet) -> Inputs:
+def _levels(compiled: Network, data_set: DataSet) -> Inputs:
     source = data_set.source or Path()
     if not source.is_dir():
         return load_levels(compiled, [source])
@@ -86,12 +87,20 @@ def _levels(compiled: CompiledNetwork, data_set: DataSet) -> Inputs:
         raise CampaignError(f"{source}: {error}", error.field) from error
 
 
+def _outputs(compiled: Network, levels: Inputs) -> Inputs:
+    """Return the outputs of all inferences on the functional model, (N, ...) each."""
+    if isinstance(compiled, PartedNetwork):
+        model = PartedModel(compiled)
+        found = [model.outputs(given) for given in zip(*levels, strict=True)]
+        return tuple(np.stack(own) for own in zip(*found, strict=True))
+    return infer(compiled, levels if len(levels) > 1 else levels[0], "functional").outputs
+
+
 def _closest(
-    campaign: Campaign, compiled: CompiledNetwork, decision: NetworkDecision, levels: Inputs, count: int
+    campaign: Campaign, compiled: Network, decision: NetworkDecision, levels: Inputs, count: int
 ) -> IntArray:
     """Return the places of the inputs whose decisions are closest, the closest first."""
-    outputs = infer(compiled, levels if len(levels) > 1 else levels[0], "functional").outputs
-    found = margins(decision, levels, outputs[decision.output])
+    found = margins(decision, levels, _outputs(compiled, levels)[decision.output])
     if found is None:
         raise CampaignError(
             f"{campaign.file}: [network.inputs] hardest: expected a decision that can be close, found the "

@@ -13,8 +13,9 @@ from resil.campaign.campaign import Campaign
 from resil.campaign.network_settings import RECONSTRUCTION, ZOO_PREFIX, NetworkSettings
 from resil.errors import CampaignError
 from resil.networks import zoo
-from resil.networks.compile import CompiledNetwork, TensorSlot
 from resil.networks.decision import RECONSTRUCTION_ERROR, real_values, reconstruction_errors
+from resil.networks.ends import End
+from resil.networks.parts import Network
 from resil.rtl_harness.engine.workload import Decision, exact, top1
 
 RULES: dict[str, Decision] = {"exact": exact, "top1": top1}
@@ -36,7 +37,7 @@ class Anomaly:
     """
 
     given: npt.NDArray[np.float64]
-    output: TensorSlot
+    output: End
     threshold: float
 
     def __call__(self, output: npt.NDArray[np.generic]) -> object:
@@ -60,9 +61,7 @@ class NetworkDecision:
     output: int = 0
 
 
-def network_decision(
-    campaign: Campaign, settings: NetworkSettings, compiled: CompiledNetwork
-) -> NetworkDecision:
+def network_decision(campaign: Campaign, settings: NetworkSettings, compiled: Network) -> NetworkDecision:
     """Return the campaign's rule, a zoo network's own one if it names none, else the largest output.
 
     Args:
@@ -99,9 +98,7 @@ def network_decision(
     )
 
 
-def _stated_output(
-    campaign: Campaign, settings: NetworkSettings, compiled: CompiledNetwork
-) -> tuple[int, str]:
+def _stated_output(campaign: Campaign, settings: NetworkSettings, compiled: Network) -> tuple[int, str]:
     """Return which of the NPU's outputs the decision is read from, and how the rule's name says it."""
     names = [tensor.name for tensor in compiled.ends.outputs]
     wanted = settings.output
@@ -125,8 +122,8 @@ def _stated_output(
 
 
 def _input_and_drawing(
-    campaign: Campaign, settings: NetworkSettings, compiled: CompiledNetwork, output: int
-) -> tuple[TensorSlot, TensorSlot]:
+    campaign: Campaign, settings: NetworkSettings, compiled: Network, output: int
+) -> tuple[End, End]:
     """Return the input and the output of a network that draws its input."""
     given, drawn = compiled.inputs[0], compiled.outputs[output]
     one_size = int(np.prod(given.shape)) == int(np.prod(drawn.shape))

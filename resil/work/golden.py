@@ -3,19 +3,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from resil.networks import golden
-from resil.networks.compile import CompiledNetwork, TensorSlot
+from resil.networks.compile import TensorSlot
 from resil.networks.ends import each_shape
 from resil.networks.errors import NetworkError
 from resil.networks.folding import operator_name
+from resil.networks.graph import Tensor
+from resil.networks.parts import Network, NpuPart, PartedNetwork, begin
 from resil.record.golden import DIFFERS, EQUAL, GoldenComparison
 from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.npu.stretches import PartedModel
 from resil.work.inference import Inference
 
 Array = npt.NDArray[np.generic]
@@ -26,10 +29,11 @@ Compare = Callable[[Sequence[Tensors]], GoldenComparison]
 
 def comparison(
     path: Path,
-    compiled: CompiledNetwork,
+    compiled: Network,
     inputs: Sequence[Tensors],
     outputs: Sequence[Tensors],
     labels: Sequence[int] = (),
+    each: int = 1,
 ) -> GoldenComparison:
     """Compare what an NPU computes without a fault with an independent reference of the network's file.
 
@@ -39,13 +43,14 @@ def comparison(
         inputs: What the NPU was given in each inference, a tensor for each of its inputs.
         outputs: What it computed, a tensor for each of its outputs, in the order of `compiled.outputs`.
         labels: Names of the inferences; they are counted from 0 without them.
+        each: After so many inferences a network with state begins anew.
 
     Raises:
         NetworkError: The file is no longer the one that was compiled.
     """
     source = golden.source_of(path, compiled)
     try:
-        expected = golden.expected_outputs(source, _joined(compiled.inputs, inputs))
+        expected = golden.expected_outputs(source, _joined(compiled.inputs, inputs), each)
     except NetworkError as error:
         return GoldenComparison.none(str(error).rstrip("."))
     found = source.ends.results(_joined(compiled.outputs, outputs))
@@ -79,7 +84,7 @@ def require_golden(found: GoldenComparison, where: str, accepted: bool) -> None:
         )
 
 
-def _joined(slots: Sequence[TensorSlot], values: Sequence[Tensors]) -> Tensors:
+def _joined(slots: Sequence[TensorSlot | Tensor], values: Sequence[Tensors]) -> Tensors:
     """Return a tensor for each slot, (N, ...) without a batch of one, of N inferences."""
     return tuple(
         np.stack([own[place].reshape(each_shape(slot.shape)) for own in values])
@@ -89,7 +94,7 @@ def _joined(slots: Sequence[TensorSlot], values: Sequence[Tensors]) -> Tensors:
 
 def _first(
     source: golden.Source,
-    compiled: CompiledNetwork,
+    compiled: Network,
     inputs: Sequence[Tensors],
     found: Tensors,
     expected: Tensors,
@@ -120,7 +125,7 @@ def _difference(name: str, found: Array, expected: Array) -> str:
     )
 
 
-def _operation(source: golden.Source, compiled: CompiledNetwork, inputs: Tensors, output: int) -> str:
+def _operation(source: golden.Source, compiled: Network, inputs: Tensors, output: int) -> str:
     """Return the first operation of the stream whose feature map is not that of the network's layer.
 
     Args:
@@ -131,25 +136,35 @@ def _operation(source: golden.Source, compiled: CompiledNetwork, inputs: Tensors
     """
     try:
         layers = golden.tensors(source, _joined(compiled.inputs, [inputs]))
-        inference = Inference(compiled, inputs)
+        computed = _computed(compiled, inputs)
+        for kind, number, name, own in computed:
+            layer = layers.get(name)
+            if layer is None or own.size != layer.size or own.dtype != layer.dtype:
+                continue
+            shaped = layer.reshape(own.shape)
+            if (own != shaped).any():
+                return f"the first operation to differ is {number}, {kind}: {_difference(name, own, shaped)}"
     except (NetworkError, HarnessError, ValueError) as error:
         return f"which operation computes it otherwise is not known ({error})"
+    return f"no operation stores a whole layer that differs; it is computed by {_maker(source, output)}"
+
+
+def _computed(compiled: Network, inputs: Tensors) -> Iterator[tuple[str, int, str, Array]]:
+    """Yield kind, number and name of what is computed in an inference, and the layer that it leaves."""
+    if isinstance(compiled, PartedNetwork):
+        values, model = begin(compiled, inputs), PartedModel(compiled)
+        for number, part in enumerate(compiled.parts):
+            model.run(part, values)
+            kind = "part of the NPU" if isinstance(part, NpuPart) else "part of the host"
+            for index in part.outputs:
+                yield kind, number, compiled.graph.tensors[index].name, values[index]
+        return
+    inference = Inference(compiled, inputs)
     last = {operation.name: operation.index for operation in compiled.operations}
     for operation in compiled.operations:
-        layer = layers.get(operation.name)
-        if layer is None or last[operation.name] != operation.index:
-            continue
-        own = inference.feature_map(operation.index)
-        if own.size != layer.size or own.dtype != layer.dtype:
-            continue
-        shaped = layer.reshape(own.shape)
-        if (own != shaped).any():
+        if last[operation.name] == operation.index:
             kind = operation.operator or operation.kind
-            return (
-                f"the first operation to differ is {operation.index}, {kind}: "
-                f"{_difference(operation.name, own, shaped)}"
-            )
-    return f"no operation stores a whole layer that differs; it is computed by {_maker(source, output)}"
+            yield kind, operation.index, operation.name, inference.feature_map(operation.index)
 
 
 def _maker(source: golden.Source, output: int) -> str:

@@ -12,14 +12,15 @@ import numpy.typing as npt
 from resil.campaign.network_settings import ZOO_PREFIX
 from resil.errors import ResilError
 from resil.networks import zoo
-from resil.networks.compile import CompiledNetwork, compile_network
+from resil.networks.compile import Operation
 from resil.networks.decision import RECONSTRUCTION_ERROR
+from resil.networks.parts import Network, PartedNetwork, compile_parts
 from resil.progress import Progress
 from resil.record.golden import DIFFERS, GoldenComparison
 from resil.record.typed import Amount, Count, Share, Typed
 from resil.reports.table import Column, Table
 from resil.rtl_harness.cache import observe_builds
-from resil.rtl_harness.npu.infer import EngineName, InferResult, infer
+from resil.rtl_harness.npu.infer import EngineName, InferResult, infer, infer_parts
 from resil.work.golden import Tensors, comparison, require_golden
 from resil.work.tensor_files import check_output_file, load_levels, save_outputs
 
@@ -127,7 +128,7 @@ def infer_network(
     progress = Progress()
     progress.stage(f"compiling {model} for {npu} with Vela")
     path = Path(known.path if known else model)
-    compiled = compile_network(path, npu)
+    compiled = compile_parts(path, npu)
     for adapted in compiled.adapted:
         progress.stage(adapted)
     names = [tensor.name for tensor in compiled.ends.outputs]
@@ -140,7 +141,10 @@ def infer_network(
     )
     observe_builds(progress.building)
     with progress.working("running"):
-        result = infer(compiled, levels, chosen)
+        if isinstance(compiled, PartedNetwork):
+            result = infer_parts(compiled, levels, chosen)
+        else:
+            result = infer(compiled, levels, chosen)
     outputs = compiled.ends.results(result.outputs)
     compared = _compared(path, compiled, levels, result)
     require_golden(compared, f"{npu} on {compiled.name}", accept_golden)
@@ -173,16 +177,14 @@ def infer_text(result: InferenceReport, width: int | None = None) -> str:
     return "\n".join([table.text(width), *lines])
 
 
-def _compared(
-    path: Path, compiled: CompiledNetwork, levels: Tensors, result: InferResult
-) -> GoldenComparison:
+def _compared(path: Path, compiled: Network, levels: Tensors, result: InferResult) -> GoldenComparison:
     """Compare the first outputs with an independent reference: it computes one inference at a time."""
     count = min(_COMPARED, len(levels[0]))
     if not count:
         return GoldenComparison.none("there are no inputs")
     inputs = [tuple(values[i] for values in levels) for i in range(count)]
     outputs = [tuple(values[i] for values in result.outputs) for i in range(count)]
-    return comparison(path, compiled, inputs, outputs)
+    return comparison(path, compiled, inputs, outputs, each=count)
 
 
 def _zoo_network(model: str, inputs: Sequence[Path], whole_split: bool) -> zoo.ZooNetwork | None:
@@ -200,7 +202,7 @@ def _zoo_network(model: str, inputs: Sequence[Path], whole_split: bool) -> zoo.Z
 
 
 def _levels(
-    known: zoo.ZooNetwork | None, compiled: CompiledNetwork, inputs: Sequence[Path], whole_split: bool
+    known: zoo.ZooNetwork | None, compiled: Network, inputs: Sequence[Path], whole_split: bool
 ) -> tuple[tuple[npt.NDArray[np.generic], ...], npt.NDArray[np.int64] | None]:
     if known is None or inputs:
         return load_levels(compiled, inputs), None
@@ -212,25 +214,25 @@ def _report(
     model: str,
     npu: str,
     engine: EngineName,
-    compiled: CompiledNetwork,
+    compiled: Network,
     result: InferResult,
     labels: npt.NDArray[np.int64] | None,
     golden: GoldenComparison,
 ) -> InferenceReport:
-    timed = engine == "rtl"
-    means = result.operation_cycles.mean(axis=0).tolist() if timed else [None] * len(compiled.operations)
+    timed, own_operations = engine == "rtl", _operations(compiled)
+    means = result.operation_cycles.mean(axis=0).tolist() if timed else [None] * len(own_operations)
     operations = tuple(
         TimedOperation(
-            index=own.index,
+            index=number,
             name=own.name,
             kind=own.kind,
             cycles=mean,
             vela_cycles=own.vela_cycles,
             mac_utilisation=_utilisation(own.macs, mean, npu),
         )
-        for own, mean in zip(compiled.operations, means, strict=True)
+        for number, (own, mean) in enumerate(zip(own_operations, means, strict=True))
     )
-    macs = sum(own.macs or 0 for own in compiled.operations)
+    macs = sum(own.macs or 0 for own in own_operations)
     count = len(result.outputs[0])
     right = None
     if labels is not None:
@@ -256,6 +258,13 @@ def _report(
         ),
         golden=golden,
     )
+
+
+def _operations(compiled: Network) -> tuple[Operation, ...]:
+    """Return the operations of the NPU, of all parts."""
+    if not isinstance(compiled, PartedNetwork):
+        return compiled.operations
+    return tuple(operation for part in compiled.npu_parts for operation in part.compiled.operations)
 
 
 def _utilisation(macs: int | None, cycles: float | None, npu: str) -> float | None:

@@ -58,7 +58,7 @@ def own_work(campaign: Campaign, settings: WorkloadSettings, target: Target) -> 
     return Work(
         facts,
         tuple(range(count)),
-        workloads,
+        tuple((workload,) for workload in workloads),
         {"workload": digest},
         expected,
         compare=lambda outputs: _comparison(settings.output, expected, outputs),

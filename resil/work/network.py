@@ -4,20 +4,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from resil.bench.bench import Describe, NetworkFacts, OperationFacts
+from resil.bench.bench import Describe, NetworkFacts, OperationFacts, say_nothing
 from resil.campaign.campaign import Campaign
 from resil.campaign.data_set import DataSet
 from resil.campaign.network_settings import ZOO_PREFIX, NetworkSettings
 from resil.errors import CampaignError
 from resil.networks import zoo
-from resil.networks.compile import CompiledNetwork, compile_network
+from resil.networks.compile import CompiledNetwork
+from resil.networks.errors import NetworkError
+from resil.networks.parts import Network, PartedNetwork, compile_parts
 from resil.progress import Progress
 from resil.record.golden import GoldenComparison
 from resil.rtl_harness.design.target import Target
@@ -29,6 +31,7 @@ from resil.work.data_set import data_set_inputs
 from resil.work.decisions import NetworkDecision, network_decision
 from resil.work.golden import comparison
 from resil.work.inference import Inference
+from resil.work.parted import check_parted, parted_operations, parted_runs, sequence_labels, tensors_of
 from resil.work.tensor_files import load_levels
 from resil.work.work import Work
 
@@ -45,35 +48,57 @@ def network_work(campaign: Campaign, settings: NetworkSettings, target: Target, 
     """
     _check_memories(target)
     progress.stage(f"compiling {settings.path} for {target.name} with Vela")
-    compiled = compile_campaign_network(settings, target.name)
+    compiled = compile_parts(network_path(settings), target.name)
+    check_network(compiled)
     decision = network_decision(campaign, settings, compiled)
     for remark in remarks(compiled, decision):
         progress.stage(remark)
     labels, inputs = network_inputs(campaign, settings, compiled)
-    again = campaign.between if campaign.inferences > 1 else ""
-    workloads = tuple(
-        npu_workload(
-            compiled,
-            tensors,
-            f"{compiled.name}, input {label}",
-            decision.of_input(tensors),
-            decision.output,
-            again,
+    each = 1
+    if isinstance(compiled, PartedNetwork):
+        check_parted(campaign, compiled)
+        each = campaign.inferences
+        labels = sequence_labels(campaign, compiled, labels)
+    names = [f"{compiled.name}, input {label}" for label in labels]
+    describe: Describe = say_nothing
+    if isinstance(compiled, PartedNetwork):
+        runs = parted_runs(compiled, inputs, each, names, decision)
+        operations = parted_operations(compiled, each)
+    else:
+        if campaign.inferences > 2:
+            raise CampaignError(
+                f"{campaign.file}: [campaign] inferences: expected 1 or 2 for a network without variables "
+                f"({compiled.name}), found {campaign.inferences}; change the value",
+                "campaign.inferences",
+            )
+        again = campaign.between if campaign.inferences > 1 else ""
+        runs = tuple(
+            (npu_workload(compiled, own, name, decision.of_input(own), decision.output, again),)
+            for name, own in zip(names, inputs, strict=True)
         )
-        for label, tensors in zip(labels, inputs, strict=True)
-    )
-    facts = network_facts(settings, compiled, operation_work(compiled), decision)
-    hashes = {"network": compiled.source_sha256}
-    describe = _describer(compiled, inputs)
+        operations = operation_facts(compiled, operation_work(compiled))
+        describe = _describer(compiled, inputs)
 
     def compare(outputs: Sequence[bytes]) -> GoldenComparison:
-        found = [
-            _in_order(decision.output, workload.tensors(raw))
-            for workload, raw in zip(workloads, outputs, strict=True)
-        ]
-        return comparison(network_path(settings), compiled, inputs, found, labels)
+        if isinstance(compiled, PartedNetwork):
+            found = [one for raw in outputs for one in tensors_of(compiled, raw, each)]
+        else:
+            found = [
+                _in_order(decision.output, run[0].tensors(raw))
+                for run, raw in zip(runs, outputs, strict=True)
+            ]
+        return comparison(network_path(settings), compiled, inputs, found, _of_each(labels, each), each)
 
-    return Work(facts, labels, workloads, hashes, describe=describe, compare=compare)
+    facts = network_facts(settings, compiled, operations, decision)
+    if isinstance(compiled, PartedNetwork):
+        vela_cycles = each * compiled.vela_total_cycles
+        facts = replace(facts, vela_cycles=vela_cycles, stretches=len(runs[0]), sequence=each > 1)
+    hashes = {"network": compiled.source_sha256}
+    return Work(facts, labels, runs, hashes, describe=describe, compare=compare)
+
+
+def _of_each(labels: Sequence[int], each: int) -> tuple[int, ...]:
+    return tuple(label for label in labels for _ in range(each))
 
 
 def _in_order(decided: int, tensors: Inputs) -> Inputs:
@@ -100,9 +125,28 @@ def compile_campaign_network(settings: NetworkSettings, target: str) -> Compiled
         NetworkError: the network cannot be read or compiled, or the zoo has none of that name.
         HarnessError: the NPU does not take an operation.
     """
-    compiled = compile_network(network_path(settings), target)
+    compiled = compile_parts(network_path(settings), target)
+    if isinstance(compiled, PartedNetwork):
+        raise NetworkError(
+            f"{settings.path}: expected a network that the NPU computes as a whole, found one of which the "
+            f"host computes operators: {' '.join(compiled.adapted)} Only `resil run` and "
+            "`resil infer` know such networks; replace the operators, or run a campaign",
+            "operators",
+        )
     check_taken(compiled)
     return compiled
+
+
+def check_network(network: Network) -> None:
+    """Raise a HarnessError that names the operators if the NPU does not take what is compiled for it."""
+    for whole in _wholes(network):
+        check_taken(whole)
+
+
+def _wholes(network: Network) -> list[CompiledNetwork]:
+    if isinstance(network, PartedNetwork):
+        return [part.compiled for part in network.npu_parts]
+    return [network]
 
 
 def network_path(settings: NetworkSettings) -> Path:
@@ -113,7 +157,7 @@ def network_path(settings: NetworkSettings) -> Path:
 
 
 def network_inputs(
-    campaign: Campaign, settings: NetworkSettings, compiled: CompiledNetwork
+    campaign: Campaign, settings: NetworkSettings, compiled: Network
 ) -> tuple[tuple[int, ...], tuple[Inputs, ...]]:
     """Return the label of each inference, and the tensors that the NPU is given in it.
 
@@ -137,13 +181,14 @@ def network_inputs(
     return settings.inputs, tuple((tensor,) for tensor in known.heldout_at(settings.inputs))
 
 
-def remarks(compiled: CompiledNetwork, decision: NetworkDecision) -> tuple[str, ...]:
+def remarks(compiled: Network, decision: NetworkDecision) -> tuple[str, ...]:
     """Return what was done to the network of the file, and which outputs the decision leaves out."""
-    others = [slot.name for i, slot in enumerate(compiled.outputs) if i != decision.output]
+    names = [slot.name for slot in compiled.outputs]
+    others = [name for i, name in enumerate(names) if i != decision.output]
     if not others or decision.name == "exact":
         return compiled.adapted
     left_out = (
-        f"The decision is read from {compiled.outputs[decision.output].name} alone: where only "
+        f"The decision is read from {names[decision.output]} alone: where only "
         f"{', '.join(others)} differ, an SDC counts as tolerable."
     )
     return (*compiled.adapted, left_out)
@@ -163,23 +208,26 @@ def _describer(compiled: CompiledNetwork, inputs: Sequence[Inputs]) -> Describe:
 
 def network_facts(
     settings: NetworkSettings,
-    compiled: CompiledNetwork,
-    work: Sequence[OperationWork],
+    compiled: Network,
+    operations: Sequence[OperationFacts],
     decision: NetworkDecision,
 ) -> NetworkFacts:
-    """Return what reports say of a network; `work` is that of its operations, `decision` the rule."""
-    operations = tuple(
-        OperationFacts(o.index, o.name, o.kind, o.vela_cycles, asdict(own))
-        for o, own in zip(compiled.operations, work, strict=True)
-    )
-    macs = sum(o.macs or 0 for o in compiled.operations)
+    """Return what reports say of a network with these operations; `decision` is the rule."""
     return NetworkFacts(
         name=compiled.name,
         path=settings.path,
         sha256=compiled.source_sha256,
-        operations=operations,
-        macs=macs,
+        operations=tuple(operations),
+        macs=sum(own.macs or 0 for whole in _wholes(compiled) for own in whole.operations),
         vela_cycles=compiled.vela_total_cycles,
         decision=decision.name,
         remarks=remarks(compiled, decision),
+    )
+
+
+def operation_facts(compiled: CompiledNetwork, work: Sequence[OperationWork]) -> tuple[OperationFacts, ...]:
+    """Return what reports say of the operations of a network, whose work is given."""
+    return tuple(
+        OperationFacts(o.index, o.name, o.kind, o.vela_cycles, asdict(own))
+        for o, own in zip(compiled.operations, work, strict=True)
     )

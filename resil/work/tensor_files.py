@@ -14,14 +14,14 @@ import numpy.typing as npt
 
 from resil.errors import CampaignError
 from resil.files import write_file
-from resil.networks.compile import CompiledNetwork
 from resil.networks.errors import NetworkError
+from resil.networks.parts import Network
 from resil.work.image_files import load_npy
 
 Array = npt.NDArray[Any]
 
 
-def load_levels(compiled: CompiledNetwork, paths: Sequence[Path]) -> tuple[Array, ...]:
+def load_levels(compiled: Network, paths: Sequence[Path]) -> tuple[Array, ...]:
     """Return what the NPU is given, for the inputs in files.
 
     Args:

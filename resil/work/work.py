@@ -17,7 +17,8 @@ class Work:
     Attributes:
         facts: For reports.
         labels: Label of each input.
-        workloads: Memory images of each input; all need the same parameters of the top.
+        workloads: Memory images of each input: one run, or several stretches of one in their order; all need
+            the same parameters of the top.
         hashes: What the work was made from, by name, for identity and provenance.
         expected: Raw output tensor that each input must give without a fault; empty if none is expected.
         describe: As in `Bench`.
@@ -26,7 +27,7 @@ class Work:
 
     facts: NetworkFacts
     labels: tuple[int, ...]
-    workloads: tuple[Workload, ...]
+    workloads: tuple[tuple[Workload, ...], ...]
     hashes: Mapping[str, str]
     expected: tuple[bytes, ...] = ()
     describe: Describe = say_nothing

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +13,7 @@ import numpy.typing as npt
 from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.engine.tail import Tail
 from resil.rtl_harness.errors import HarnessError
-from resil.rtl_harness.faults import Fault, Injection, Reported, Rise, RunEnd, Seen
+from resil.rtl_harness.faults import Fault, Injection, Outcome, Reported, Rise, RunEnd, Seen
 
 Decision = Callable[[npt.NDArray[np.generic]], object]
 
@@ -36,12 +37,14 @@ class OutputSpec:
         offset: Byte offset in it.
         shape: Shape of the tensor.
         dtype: NumPy name of the element type, little endian.
+        written: The design writes it; else it is what a host keeps there for later, and has to stay as it is.
     """
 
     memory: str
     offset: int
     shape: tuple[int, ...]
     dtype: str = "int8"
+    written: bool = True
 
     @property
     def size(self) -> int:
@@ -51,6 +54,35 @@ class OutputSpec:
     def tensor(self, raw: bytes) -> npt.NDArray[np.generic]:
         """Return `raw` as an array of the tensor's shape."""
         return np.frombuffer(raw, dtype=self.dtype).reshape(self.shape)
+
+
+@dataclass(frozen=True)
+class Course:
+    """What comes of a run's outputs, where a run is a stretch of something longer.
+
+    Attributes:
+        outputs: Raw output tensors of each inference, from that of the run to the last.
+        decisions: What is decided in each.
+    """
+
+    outputs: tuple[bytes, ...]
+    decisions: tuple[object, ...]
+
+
+class Sequel(Protocol):
+    """What follows a run that is a stretch of something longer: a host, and later stretches without a fault.
+
+    Attributes:
+        golden: Raw outputs of the run without a fault.
+        several: The whole is several inferences.
+    """
+
+    golden: bytes
+    several: bool
+
+    def course(self, raw: bytes) -> Course:
+        """Return what comes of the raw outputs of the run."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -67,6 +99,8 @@ class Workload:
         operations: Names of the operations in the order in which they run; may be empty.
         inferences: How many the run makes of this input, 1 or 2; the target counts them.
         tail: What can finish a run that left the RTL between operations; nothing if None.
+        sequel: What follows the run, by which its outputs are judged; None if nothing does. With it
+            `inferences` is 1.
         decide: Reads the decision from the output tensor.
     """
 
@@ -79,6 +113,7 @@ class Workload:
     operations: tuple[str, ...] = ()
     inferences: int = 1
     tail: Tail | None = field(default=None, compare=False, repr=False)
+    sequel: Sequel | None = field(default=None, compare=False, repr=False)
     decide: Decision = field(default=top1, compare=False, repr=False)
 
     @property
@@ -94,7 +129,7 @@ class Workload:
     def with_other_output_memory(self) -> Workload:
         """Return the same run on memory that has other bytes where the output tensors will lie."""
         images = {name: bytearray(image) for name, image in self.images.items()}
-        for spec in self.outputs:
+        for spec in (spec for spec in self.outputs if spec.written):
             image = images.setdefault(spec.memory, bytearray())
             image.extend(bytes(max(0, spec.offset + spec.size - len(image))))
             image[spec.offset : spec.offset + spec.size] = bytes(b ^ 0xFF for b in self._initial(spec))
@@ -153,9 +188,13 @@ def classify(fault: Fault, golden: RunEnd, faulty: RunEnd, workload: Workload) -
 
     Of two inferences the worse is seen. What the first has left in the state is seen by what the second makes
     of it. An alarm of the second comes too late for a wrong output of the first: it does not count.
+
+    A run with a sequel is judged by what comes of its outputs: the worst of all inferences is seen. Where its
+    outputs differ and nothing comes of that, as where its own state does, it is latent.
     """
     if golden.first is None:
-        return _judged(fault, golden, faulty, workload)
+        judged = _judged(fault, golden, faulty, workload)
+        return _followed(judged, golden, faulty, workload)
     if faulty.first is None:
         hang = _judged(fault, golden, faulty, workload)
         return replace(hang, first=hang.outcome)
@@ -166,8 +205,9 @@ def classify(fault: Fault, golden: RunEnd, faulty: RunEnd, workload: Workload) -
     whole = replace(_judged(fault, golden, faulty, workload), first=first.outcome, second=second.outcome)
     if first.seen not in (Seen.SDC_TOLERABLE, Seen.SDC_CRITICAL):
         return whole
-    worse = max(first.seen, second.seen, key=list(Seen).index)
-    return replace(whole, seen=worse, detected=first.detected, corrected=first.corrected)
+    return replace(
+        whole, seen=_worst([first.seen, second.seen]), detected=first.detected, corrected=first.corrected
+    )
 
 
 def _judged(fault: Fault, golden: RunEnd, faulty: RunEnd, workload: Workload) -> Injection:
@@ -188,9 +228,41 @@ def _judged(fault: Fault, golden: RunEnd, faulty: RunEnd, workload: Workload) ->
     )
 
 
+def _followed(judged: Injection, golden: RunEnd, faulty: RunEnd, workload: Workload) -> Injection:
+    """Say of a stretch of several inferences what came of its own inference, and what of the later ones."""
+    if workload.sequel is None or not workload.sequel.several:
+        return judged
+    if not faulty.finished:
+        return replace(judged, first=judged.outcome)
+    found = _inferences_seen(golden, faulty, workload, workload.sequel)
+    whole = replace(judged, first=replace(judged, seen=found[0]).outcome)
+    if len(found) == 1:
+        return whole
+    return replace(whole, second=Outcome(_worst(found[1:]).value))
+
+
+def _inferences_seen(golden: RunEnd, faulty: RunEnd, workload: Workload, sequel: Sequel) -> list[Seen]:
+    """Return what is seen of each inference by itself, from that of the run to the last."""
+    expected = sequel.course(golden.output)
+    found = expected if faulty.output == golden.output else sequel.course(faulty.output)
+    left = faulty.output != golden.output or faulty.state_hash != golden.state_hash
+    seen = [Seen.LATENT if left else Seen.MASKED] + [Seen.MASKED] * (len(expected.outputs) - 1)
+    for place, (one, other) in enumerate(zip(expected.outputs, found.outputs, strict=True)):
+        if one != other:
+            same = expected.decisions[place] == found.decisions[place]
+            seen[place] = Seen.SDC_TOLERABLE if same else Seen.SDC_CRITICAL
+    return seen
+
+
+def _worst(found: Sequence[Seen]) -> Seen:
+    return max(found, key=list(Seen).index)
+
+
 def _seen(golden: RunEnd, faulty: RunEnd, workload: Workload) -> Seen:
     if not faulty.finished:
         return Seen.HANG
+    if workload.sequel is not None:
+        return _worst(_inferences_seen(golden, faulty, workload, workload.sequel))
     if faulty.output != golden.output:
         same = workload.decision(faulty.output) == workload.decision(golden.output)
         return Seen.SDC_TOLERABLE if same else Seen.SDC_CRITICAL

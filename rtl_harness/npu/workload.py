@@ -102,6 +102,7 @@ def npu_workload(
     decide: Decision = top1,
     decided: int = 0,
     again: str = "",
+    kept: Sequence[Array] = (),
 ) -> Workload:
     """Return the images and parameters for inferences of `compiled` on the NPU's bench.
 
@@ -117,6 +118,8 @@ def npu_workload(
         again: "" for one inference. Else the host makes a second one of the same input: it clears the
             interrupt ("rewrite") or resets the NPU ("reset"), writes the input and all registers again, and
             starts the NPU. No functional model finishes such runs.
+        kept: Tensors that the host keeps for later in the SRAM, behind all that the NPU has a region for.
+            They are the last of the workload's outputs.
 
     Raises:
         HarnessError: If the input has not the network's shape and type, or the bench cannot hold the network.
@@ -127,6 +130,13 @@ def npu_workload(
     for slot, tensor in zip(compiled.inputs, one_each(compiled, tensors), strict=True):
         start = placed.slot_offset(slot)
         sram[start : start + slot.size] = _input_bytes(compiled.name, slot, tensor)
+    kept_specs = []
+    for tensor in kept:
+        kept_specs.append(
+            OutputSpec("sram", len(sram), tuple(tensor.shape), tensor.dtype.name, written=False)
+        )
+        sram += np.ascontiguousarray(tensor).tobytes()
+        sram += bytes(_aligned(len(sram)) - len(sram))
     boot = boot_image(compiled, placed, again, bytes(sram))
     used = {"flash": _words(flash, SMALLEST_WORDS["flash"]), "sram": _words(sram, SMALLEST_WORDS["sram"])}
     built = used | {"boot": _boot_words(boot)}
@@ -138,7 +148,7 @@ def npu_workload(
         name=name or compiled.name,
         images={"flash": flash, "sram": bytes(sram), "boot": boot},
         output=outputs.pop(decided),
-        others=tuple(outputs),
+        others=(*outputs, *kept_specs),
         parameters={
             SIZE_PARAMETERS[name]: words for name, words in built.items() if words > BUILT_WORDS[name]
         }

@@ -168,11 +168,29 @@ WRONG = {
             ("below 0", "{1 = 1.5, 2 = -0.5}", r"\[faults.clusters\] 2: expected a number above 0"),
         )
     },
-    "three inferences": ("seed = 7", "seed = 7\ninferences = 3", r"\[campaign\] inferences: .*found 3"),
+    "more inferences than any": (
+        "seed = 7",
+        "seed = 7\ninferences = 1025",
+        r"\[campaign\] inferences: .*found 1,?025",
+    ),
+    "three inferences of a workload": (
+        'seed = 7\n[network]\npath = "zoo:digits"\ninputs = [0, 3]',
+        """seed = 7
+inferences = 3
+[workload]
+decision = "exact"
+[[workload.images]]
+memory = "input"
+file = "input.bin"
+[workload.output]
+memory = "output"
+shape = [8]""",
+        r"\[campaign\] inferences: expected 1 or 2 but for a network with variables, found 3",
+    ),
     "between nothing": (
         "seed = 7",
         'seed = 7\nbetween = "reset"',
-        r"\[campaign\] between: expected the key with inferences = 2 .* found inferences = 1",
+        r"\[campaign\] between: expected the key with several inferences .* found inferences = 1",
     ),
     "between unknown": (
         "seed = 7",

@@ -86,22 +86,22 @@ def work(folder, *changes):
 def test_images_are_put_together_for_each_input(folder):
     made = work(folder)
     assert made.labels == (0, 1)
-    first, second = (workload.images for workload in made.workloads)
+    first, second = (run.images for (run,) in made.workloads)
     assert first["in"] == bytes([1, 2, 3, 4, 5, 0, 1, 0, 0xFE, 0xFF])
     assert second["in"] == bytes([1, 2, 3, 4, 5, 0, 3, 0, 4, 0])
     assert first["boot"] == bytes([0, 0, 0, 0, 0xFF, 0, 0, 0, 1, 0, 0, 0])
     assert second["boot"] == bytes([2, 0, 0, 0])
-    output = made.workloads[0].output
+    output = made.workloads[0][0].output
     assert (output.memory, output.offset, output.shape, output.dtype) == ("out", 4, (2, 2), "int16")
     assert made.expected == (np.arange(4, dtype="<i2").tobytes(), np.arange(4, 8, dtype="<i2").tobytes())
     assert [o.name for o in made.facts.operations] == ["first", "second"]
-    assert made.workloads[0].parameters == {"Words": 8}
+    assert made.workloads[0][0].parameters == {"Words": 8}
 
 
 def test_the_decision_is_top1_or_the_exact_output(folder):
     close, same = np.array([[1, 5], [2, 3]]), np.array([[0, 7], [2, 3]])
-    assert work(folder).workloads[0].decide(close) == work(folder).workloads[0].decide(same) == 1
-    exact = work(folder, ('"top1"', '"exact"')).workloads[0].decide
+    assert work(folder).workloads[0][0].decide(close) == work(folder).workloads[0][0].decide(same) == 1
+    exact = work(folder, ('"top1"', '"exact"')).workloads[0][0].decide
     assert exact(close) != exact(same)
     assert exact(close) == exact(close.copy())
 

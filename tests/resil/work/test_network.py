@@ -62,11 +62,11 @@ def work(campaign):
 
 def test_float_ends_and_computed_shapes_run_as_the_plain_network(campaign, capsys):
     plain, _ = campaign(DIGITS)
-    flash = work(plain).workloads[0].images["flash"]
+    flash = work(plain).workloads[0][0].images["flash"]
     whole, values = campaign(with_computed_shapes(with_float_ends(DIGITS)))
     made = work(whole)
     assert made.labels == (0, 1, 2)
-    assert made.workloads[0].images["flash"] == flash
+    assert made.workloads[0][0].images["flash"] == flash
     inferred = infer_campaign(whole, "ethos-u55-32")
     (expected,) = oracle.run_all(whole.network.path, values)
     for inference, one in zip(inferred.of_inputs, expected, strict=True):
@@ -111,7 +111,7 @@ def outcome(workload, golden, changed):
 def test_all_outputs_are_compared_and_the_stated_one_decides(campaign):
     """What is only seen in another output is an SDC, tolerable; for `exact` it is critical."""
     stated, _ = campaign(two_outputs(DIGITS), 'output = "logits"')
-    workload = work(stated).workloads[0]
+    workload = work(stated).workloads[0][0]
     assert [spec.shape for spec in workload.outputs] == [(1, 10), (1, 4, 4, 16)]
     golden = bytes(range(10)) + bytes(256)
     other = golden[:-1] + b"\1"
@@ -122,13 +122,13 @@ def test_all_outputs_are_compared_and_the_stated_one_decides(campaign):
     assert "where only conv2 differ, an SDC counts as tolerable" in work(stated).facts.remarks[-1]
     everything, _ = campaign(two_outputs(DIGITS), 'decision = "exact"')
     made = work(everything)
-    assert outcome(made.workloads[0], golden, other) is Outcome.SDC_CRITICAL
+    assert outcome(made.workloads[0][0], golden, other) is Outcome.SDC_CRITICAL
     assert made.facts.remarks == ()
     one, _ = campaign(two_outputs(DIGITS), 'decision = "exact"\noutput = "logits"')
     made = work(one)
     ranked = bytes([1, *range(1, 10)]) + bytes(256)
-    assert outcome(made.workloads[0], golden, other) is Outcome.SDC_TOLERABLE
-    assert outcome(made.workloads[0], golden, ranked) is Outcome.SDC_CRITICAL
+    assert outcome(made.workloads[0][0], golden, other) is Outcome.SDC_TOLERABLE
+    assert outcome(made.workloads[0][0], golden, ranked) is Outcome.SDC_CRITICAL
     assert "where only conv2 differ, an SDC counts as tolerable" in made.facts.remarks[-1]
 
 
