@@ -179,6 +179,7 @@ class _Splitter:
 
     def split(self, left: LeftToCpuError | None) -> PartedNetwork:
         """Return the parts; `left` says what the compiler leaves of the whole network, if that is known."""
+        self._check_state()
         while True:
             if left is not None:
                 self._give_to_host(left)
@@ -197,6 +198,19 @@ class _Splitter:
                 parts,
                 self.adapted.variables,
             )
+
+    def _check_state(self) -> None:
+        """Refuse operators that keep state of their own, as LSTM and SVDF do: variables alone are carried."""
+        tensors = self.graph.tensors
+        for number, operator in enumerate(self.graph.operators):
+            for index in operator.inputs:
+                if index != -1 and tensors[index].is_variable:
+                    raise NetworkError(
+                        f"{self.path}: {operator_name(number, operator, tensors)} keeps state inside "
+                        f"({tensors[index].name!r}), which the host cannot carry to the next inference; "
+                        "expected variables (VAR_HANDLE): convert it as a streaming network",
+                        f"operators[{number}]",
+                    )
 
     def _give_to_host(self, left: LeftToCpuError) -> None:
         makers = {

@@ -12,7 +12,7 @@ from types import MappingProxyType
 import numpy as np
 import numpy.typing as npt
 
-from resil.networks import kernels, kernels_elements, kernels_movement
+from resil.networks import kernels, kernels_elements, kernels_host, kernels_movement
 from resil.networks.errors import NetworkError
 from resil.networks.fixed_point import IntArray
 from resil.networks.graph import Graph, Operator, Tensor
@@ -37,7 +37,9 @@ KERNELS: Mapping[str, Kernel] = MappingProxyType(
         "EXPAND_DIMS": kernels_movement.reshaped,
         "FULLY_CONNECTED": kernels.fully_connected,
         "GATHER": kernels_movement.gathered,
+        "L2_NORMALIZATION": kernels_host.unit_length,
         "LEAKY_RELU": kernels_elements.leaky_relu,
+        "LOG_SOFTMAX": kernels_host.log_probabilities,
         "MAXIMUM": kernels_elements.maximum,
         "MAX_POOL_2D": kernels.max_pool,
         "MEAN": kernels_movement.mean,
@@ -76,6 +78,8 @@ WEIGHTED = (
     "CONV_2D",
     "DEPTHWISE_CONV_2D",
     "FULLY_CONNECTED",
+    "L2_NORMALIZATION",
+    "LOG_SOFTMAX",
     "MAX_POOL_2D",
     "MEAN",
     "SOFTMAX",

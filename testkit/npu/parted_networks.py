@@ -91,6 +91,16 @@ class Drawing:
         options = {"axis": len(self.tensors[given].shape) - 1, "batch_dims": 0}
         return self.operator("GATHER", (given, places), self.like(name, given), options, "GatherOptions")
 
+    def log_softmax(self, name: str, given: int) -> int:
+        """Add a LOG_SOFTMAX."""
+        output = self.tensor(name, self.tensors[given].shape, 1 / 16, 127)
+        return self.operator("LOG_SOFTMAX", (given,), output, {}, "LogSoftmaxOptions")
+
+    def unit_length(self, name: str, given: int) -> int:
+        """Add a L2_NORMALIZATION."""
+        output = self.tensor(name, self.tensors[given].shape, 1 / 128)
+        return self.operator("L2_NORMALIZATION", (given,), output, NO_ACTIVATION, "L2NormOptions")
+
     def call_once(self, initial: Mapping[str, np.ndarray]) -> None:
         """Give variables their first values, in a subgraph of their own."""
         first = Drawing(0)
@@ -161,9 +171,22 @@ def host_at_both_ends(seed: int = 1) -> Graph:
     made = Drawing(seed)
     given = made.tensor("given", (1, 4, 4, 4), 0.05)
     scores = made.dense("scores", made.conv("conv", made.gather("order", given), 8, 0.1), 5, 0.05)
-    last = made.tensor("log", (1, 5), 16 / 256, 127)
-    made.operator("LOG_SOFTMAX", (scores,), last, {}, "LogSoftmaxOptions")
-    return made.graph((given,), (last,))
+    return made.graph((given,), (made.log_softmax("log", scores),))
+
+
+def foreign_host(seed: int = 4) -> Graph:
+    """DEPTH_TO_SPACE between convolution and dense layer, which resil's own reference does not know."""
+    made = Drawing(seed)
+    given = made.tensor("given", (1, 4, 4, 4), 0.05)
+    spread = made.tensor("spread", (1, 8, 8, 2), 0.1, -5)
+    made.operator(
+        "DEPTH_TO_SPACE",
+        (made.conv("conv", given, 8, 0.1),),
+        spread,
+        {"block_size": 2},
+        "DepthToSpaceOptions",
+    )
+    return made.graph((given,), (made.dense("scores", spread, 5, 1.0),))
 
 
 def host_between(seed: int = 2) -> Graph:
@@ -177,8 +200,7 @@ def host_between(seed: int = 2) -> Graph:
     second = made.conv("second", made.gather("order", first), 8, 0.1)
     both = made.tensor("both", made.tensors[first].shape, 0.15, 3)
     made.operator("ADD", (second, first), both, NO_ACTIVATION, "AddOptions")
-    unit = made.tensor("unit", made.tensors[first].shape, 1 / 128)
-    made.operator("L2_NORMALIZATION", (both,), unit, NO_ACTIVATION, "L2NormOptions")
+    unit = made.unit_length("unit", both)
     again = made.tensor("again", made.tensors[first].shape, 0.1, -4)
     made.operator("ADD", (unit, first), again, NO_ACTIVATION, "AddOptions")
     scores = made.dense("scores", again, 5, 0.05)

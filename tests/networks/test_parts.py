@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,9 +15,10 @@ from resil.networks.errors import LeftToCpuError, NetworkError
 from resil.networks.graph import Graph
 from resil.networks.oracle import run_all
 from resil.networks.parts import HostPart, NpuPart, PartedNetwork, begin, compile_parts, results
+from resil.networks.reference import outputs
 from resil.networks.tflite_writer import serialise_network
 from resil.rtl_harness.npu.stretches import PartedModel
-from testkit.npu.parted_networks import Drawing, host_at_both_ends, host_between
+from testkit.npu.parted_networks import Drawing, foreign_host, host_at_both_ends, host_between
 
 ACCELERATOR = "ethos-u55-64"
 
@@ -56,7 +58,7 @@ def test_as_few_parts_as_can_be_in_an_order_that_works(tmp_path: Path):
     assert unit not in between.kept[4]
 
 
-@pytest.mark.parametrize("make", [host_at_both_ends, host_between])
+@pytest.mark.parametrize("make", [host_at_both_ends, host_between, foreign_host])
 @pytest.mark.parametrize("accelerator", ["ethos-u55-32", "ethos-u55-256"])
 def test_parts_compute_what_the_whole_does(make, accelerator: str, tmp_path: Path):
     graph = make()
@@ -89,13 +91,52 @@ def test_alone_the_whole_is_refused_with_the_operators(tmp_path: Path):
     assert set(caught.value.outputs) == {"order", "log"}
 
 
+def test_what_the_own_reference_lacks_is_computed_by_another(tmp_path: Path):
+    network = parts_of(foreign_host(), tmp_path)
+    assert "DEPTH_TO_SPACE ('spread') computed by the host (tflite-micro" in " ".join(network.adapted)
+
+
 def test_what_neither_knows_is_refused_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     def missing(data: bytes, outputs: int | None = None):
         raise NetworkError("tflite-micro is not installed; run `pip install 'resil[reference]'`")
 
     monkeypatch.setattr(host.oracle, "prepared", missing)
-    with pytest.raises(NetworkError, match=r"LOG_SOFTMAX.*Unsupported opType.*LOG_SOFTMAX.*not installed"):
-        parts_of(host_at_both_ends(), tmp_path)
+    with pytest.raises(NetworkError, match=r"DEPTH_TO_SPACE.*Unsupported opType.*not installed") as caught:
+        parts_of(foreign_host(), tmp_path)
+    assert caught.value.field == "operators"
+    assert isinstance(parts_of(host_between(), tmp_path), PartedNetwork)
+
+
+def _kept_inside(graph: Graph) -> Graph:
+    tensors = [replace(t, is_variable=True) if t.name == "given" else t for t in graph.tensors]
+    return replace(graph, tensors=tuple(tensors))
+
+
+def test_state_inside_operators_is_refused_by_name(tmp_path: Path):
+    with pytest.raises(NetworkError, match=r"GATHER.* keeps state inside \('given'\)"):
+        parts_of(_kept_inside(host_at_both_ends()), tmp_path)
+
+
+LEVELS = [
+    ((1, 5), 0.05, 3),
+    ((1, 40), 0.2, -128),
+    ((3, 7), 0.9, 5),
+    ((1, 2), 0.003, 0),
+    ((1, 3, 3, 16), 0.1, 127),
+]
+
+
+@pytest.mark.parametrize("kind", ["log_softmax", "unit_length"])
+@pytest.mark.parametrize(("shape", "scale", "zero_point"), LEVELS)
+def test_operators_of_the_host_are_those_of_the_oracle(kind: str, shape, scale: float, zero_point: int):
+    drawn = Drawing(1)
+    given = drawn.tensor("given", shape, scale, zero_point)
+    graph = drawn.graph((given,), (getattr(drawn, kind)("out", given),))
+    levels = np.random.default_rng(3).integers(-128, 128, (60, *shape)).astype(np.int8)
+    levels[::3] //= 30
+    levels[0], levels[1] = zero_point, min(zero_point + 1, 127)
+    (wanted,) = run_all(serialise_network(graph), [levels])
+    assert np.array_equal(outputs(graph, [levels])[0], wanted)
 
 
 def test_places_that_a_fault_could_move_are_refused(tmp_path: Path):
