@@ -118,6 +118,11 @@ class PartedNetwork:
         return tuple(part for part in self.parts if isinstance(part, NpuPart))
 
     @property
+    def hosts(self) -> tuple[str, ...]:
+        """What computes the operators of the host, each once, by name and version."""
+        return tuple(sorted({part.by.name for part in self.parts if isinstance(part, HostPart)}))
+
+    @property
     def vela_total_cycles(self) -> int:
         """Vela's estimate of all parts together."""
         return sum(part.compiled.vela_total_cycles for part in self.npu_parts)

@@ -94,6 +94,8 @@ def network_work(campaign: Campaign, settings: NetworkSettings, target: Target, 
         vela_cycles = each * compiled.vela_total_cycles
         facts = replace(facts, vela_cycles=vela_cycles, stretches=len(runs[0]), sequence=each > 1)
     hashes = {"network": compiled.source_sha256}
+    if isinstance(compiled, PartedNetwork) and compiled.hosts:
+        hashes["host"] = ", ".join(compiled.hosts)
     return Work(facts, labels, runs, hashes, describe=describe, compare=compare)
 
 

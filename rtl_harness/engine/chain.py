@@ -41,6 +41,8 @@ class ChainEngine:
         self._starts: list[int] = []
 
     def __enter__(self) -> Self:
+        for engine in self._engines:
+            engine.__enter__()
         return self
 
     def __exit__(
