@@ -31,13 +31,13 @@ PADDING: dict[str, int] = _constants(tflite.Padding)
 ACTIVATION: dict[str, int] = _constants(tflite.ActivationFunctionType)
 NAMED_FIELDS: dict[str, dict[str, int]] = {"padding": PADDING, "fused_activation_function": ACTIVATION}
 
-RESOURCE = "resource"
-"""Type of the handle of a variable: the one type of `TENSOR_TYPES` that has no values."""
 TENSOR_TYPES: dict[str, int] = {
     name.lower(): code
     for name, code in _constants(tflite.TensorType).items()
-    if name not in ("STRING", "VARIANT", "INT4", "BFLOAT16")
+    if name not in ("STRING", "RESOURCE", "VARIANT", "INT4", "BFLOAT16")
 }
+HANDLE_TYPES: dict[str, int] = {"resource": tflite.TensorType.RESOURCE}
+"""Types of tensors without values: handles of variables."""
 
 
 @dataclass(frozen=True)

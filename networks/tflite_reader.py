@@ -166,11 +166,11 @@ class _Reader:
         name = self._text(table.Name())
         if table.Sparsity() is not None:
             self._refuse(f"tensor {name!r} is sparse; convert the network without sparse weights")
-        types = {code: dtype for dtype, code in schema.TENSOR_TYPES.items()}
+        types = {code: dtype for dtype, code in (schema.TENSOR_TYPES | schema.HANDLE_TYPES).items()}
         if table.Type() not in types:
             self._refuse(
                 f"tensor {name!r} has type {_type_name(table.Type())}; "
-                f"supported are {', '.join(types.values())}"
+                f"supported are {', '.join(schema.TENSOR_TYPES)}"
             )
         dtype = types[table.Type()]
         shape = self._ints(table, "Shape")

@@ -93,7 +93,7 @@ class _Writer:
         quantisation = None if tensor.quantisation is None else self._quantisation(tensor.quantisation)
         tflite.TensorStart(self.builder)
         tflite.TensorAddShape(self.builder, shape)
-        tflite.TensorAddType(self.builder, schema.TENSOR_TYPES[tensor.dtype])
+        tflite.TensorAddType(self.builder, (schema.TENSOR_TYPES | schema.HANDLE_TYPES)[tensor.dtype])
         tflite.TensorAddBuffer(self.builder, buffer)
         tflite.TensorAddName(self.builder, name)
         if quantisation is not None:
