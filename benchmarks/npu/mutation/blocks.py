@@ -24,6 +24,7 @@ _BENCHES = (
     (r"common/.*|wd/.*", ("bench_wd",)),
     (r"mac/.*", ("bench_mac", "bench_small")),
     (r"rtl/.*_pkg\.sv", ("bench_check", "bench_mac", "bench_dma", "bench_ao")),
+    (r"sb/(sb_code_pkg|sb_encode|sb_decode)\.sv", ("bench_codes",)),
     (r"sb/.*", ("bench_small", "bench_mac", "bench_ao")),
     (r"cpm/.*", ("bench_small",)),
 )
