@@ -37,7 +37,7 @@ def compare(case: Case, npu: NpuConfig) -> int:
 @pytest.mark.parametrize("name", NAMES)
 def test_random_operations_equal_the_literal_loops(name: str, accelerator: str):
     npu = CONFIGS[accelerator]
-    for seed in range(12):
+    for seed in range(6):
         rng = np.random.default_rng([seed, npu.macs, NAMES.index(name)])
         case = random_case(name, npu, rng)
         errors = compare(case, npu)
@@ -47,7 +47,7 @@ def test_random_operations_equal_the_literal_loops(name: str, accelerator: str):
             compare(replace(case, ram=case.ram[:kept]), npu)
 
 
-@pytest.mark.parametrize("accelerator", CONFIGS)
+@pytest.mark.parametrize("accelerator", ["ethos-u55-32", "ethos-u55-256"])
 @pytest.mark.parametrize("name", NAMES)
 def test_elements_in_one_place_and_beyond_the_region(name: str, accelerator: str):
     npu = CONFIGS[accelerator]

@@ -3,15 +3,20 @@
 
 from __future__ import annotations
 
+import pickle
+import shutil
+
 import pytest
 
 from resil.rtl_harness.design.elaboration import elaborate
+from resil.rtl_harness.design.target import load_target
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.faults import Fault, Seen
 from resil.rtl_harness.redundancy import Group, Mechanism
 from resil.rtl_harness.redundancy.code_proof import prove_codes
 from resil.rtl_harness.redundancy.proof import check_alarms
+from testkit.once import made_once
 from tests.rtl_harness.redundancy.designs import awkward, awkward_work, core_work, target_of
 from tests.rtl_harness.redundancy.test_build import built, engines, struck
 from tests.rtl_harness.redundancy.test_proof import change
@@ -19,16 +24,16 @@ from tests.rtl_harness.redundancy.test_proof import change
 # A macro with two parts of a word that are written by themselves, and an output latch.
 CORE = """
 module core (input logic clk, input logic rst, input logic [4:0] step, output logic [31:0] data);
-  logic [31:0] mem_q [64];
+  logic [31:0] mem_q [32];
   logic [31:0] latch_q;
   logic [7:0] sum_q;
   always_ff @(posedge clk or posedge rst)
     if (rst) sum_q <= 8'h35;
     else sum_q <= sum_q + 8'(step) + latch_q[9:2];
   always_ff @(posedge clk) begin
-    if (step[0]) latch_q <= mem_q[{3'd0, step[4:2]}];
-    if (!step[1]) mem_q[{3'd0, step[3:1]}][7:0] <= sum_q;
-    if (!step[2]) mem_q[{3'd0, step[3:1]}][31:8] <= {sum_q, ~sum_q, sum_q};
+    if (step[0]) latch_q <= mem_q[{2'd0, step[4:2]}];
+    if (!step[1]) mem_q[{2'd0, step[3:1]}][7:0] <= sum_q;
+    if (!step[2]) mem_q[{2'd0, step[3:1]}][31:8] <= {sum_q, ~sum_q, sum_q};
   end
   assign data = latch_q;
 endmodule
@@ -42,13 +47,29 @@ def mechanism(request):
     return request.param
 
 
-def coded(folder, mechanism, **changes):
-    target = target_of(folder, CORE, macros=("gen_dut.u_core.latch_q",), **changes)
-    return target, *built(target, [Group("core", mechanism)], folder / "out")
+def core(folder):
+    return target_of(folder, CORE, macros=("gen_dut.u_core.latch_q",))
 
 
-def test_code_words_are_what_is_written_by_itself_and_go_through_the_latch(mechanism, tmp_path):
-    target, build, protected = coded(tmp_path, mechanism)
+@pytest.fixture
+def coded(tmp_path, tmp_path_factory):
+    """Gives the design, what was built of it and the protected target, in a folder of the test's own."""
+
+    def copy(mechanism, ways=1):
+        def make(folder):
+            build, _ = built(core(folder), [Group("core", mechanism, ways=ways)], folder / "out")
+            (folder / "build").write_bytes(pickle.dumps(build))
+
+        made = made_once(tmp_path_factory, f"coded-{mechanism}-{ways}", make)
+        shutil.copytree(made / "out", tmp_path / "out")
+        build = pickle.loads((made / "build").read_bytes())
+        return core(tmp_path), build, load_target(tmp_path / "out" / "target.toml")
+
+    return copy
+
+
+def test_code_words_are_what_is_written_by_itself_and_go_through_the_latch(mechanism, coded):
+    target, build, protected = coded(mechanism)
     (memory,) = build.memories
     assert memory.parts == (8, 24)
     assert memory.storage == (MEMORY, "gen_dut.u_core.latch_q")
@@ -58,7 +79,7 @@ def test_code_words_are_what_is_written_by_itself_and_go_through_the_latch(mecha
     assert found == {MEMORY: ("sram", width), "gen_dut.u_core.latch_q": ("macro", width)}
     engine = engines(target, protected, core_work())
     for path in found:
-        for seen, detected, minor in struck(engine, elaboration, path, range(1, 30)):
+        for seen, detected, minor in struck(engine, elaboration, path, range(1, 30, 3)):
             shown = seen not in (Seen.LATENT, Seen.MASKED)
             if mechanism is Mechanism.SECDED:
                 assert not shown
@@ -69,23 +90,21 @@ def test_code_words_are_what_is_written_by_itself_and_go_through_the_latch(mecha
 
 
 @pytest.mark.parametrize("ways", [2, 3])
-def test_parity_in_turn_tells_of_every_cluster_of_so_many_neighbours(ways, tmp_path):
+def test_parity_in_turn_tells_of_every_cluster_of_so_many_neighbours(ways, coded, tmp_path):
     """The fault: two neighbours under one parity bit went through, and nothing was reported."""
-    target = target_of(tmp_path, CORE, macros=("gen_dut.u_core.latch_q",))
-    group = Group("core", Mechanism.MEMORY_PARITY, ways=ways)
-    build, protected = built(target, [group], tmp_path / "out")
-    assert build.memories[0].check_bits == 64 * 2 * ways
+    target, build, protected = coded(Mechanism.MEMORY_PARITY, ways)
+    assert build.memories[0].check_bits == 32 * 2 * ways
     assert prove_codes(tmp_path / "out" / "rtl", build.memories) == 2
     engine, elaboration = engines(target, protected, core_work()), elaborate(protected)
     for size in range(1, ways + 1):
-        for seen, detected, minor in struck(engine, elaboration, MEMORY, range(1, 30), size=size):
+        for seen, detected, minor in struck(engine, elaboration, MEMORY, range(1, 30, 3), size=size):
             assert minor is None
             assert detected == "alert_major" or seen in (Seen.LATENT, Seen.MASKED)
 
 
-def test_two_wrong_bits_of_a_word_are_told_and_never_corrected(tmp_path):
+def test_two_wrong_bits_of_a_word_are_told_and_never_corrected(coded):
     """Neighbours in one code word; those of two code words are corrected, both."""
-    target, _, protected = coded(tmp_path, Mechanism.SECDED)
+    target, _, protected = coded(Mechanism.SECDED)
     engine = engines(target, protected, core_work())
     elaboration = elaborate(protected)
     sites = elaboration.sites
@@ -151,8 +170,8 @@ def test_a_memory_in_two_groups_is_refused(tmp_path):
         built(awkward(), groups, tmp_path / "out")
 
 
-def test_codes_are_proven(mechanism, tmp_path):
-    _, build, protected = coded(tmp_path, mechanism)
+def test_codes_are_proven(mechanism, coded, tmp_path):
+    _, build, protected = coded(mechanism)
     assert prove_codes(tmp_path / "out" / "rtl", build.memories) == 2
     check_alarms(protected, elaborate(protected), build.registers, build.memories)
 
@@ -174,8 +193,8 @@ def test_codes_are_proven(mechanism, tmp_path):
         ("resil_secded_enc.sv", "^(data_i & Row[Width-1:0])", "^(data_i & Row[Width-1:0]) ^ &data_i"),
     ],
 )
-def test_codes_that_do_something_else(file, old, new, tmp_path):
-    _, build, _ = coded(tmp_path, Mechanism.SECDED)
+def test_codes_that_do_something_else(file, old, new, coded, tmp_path):
+    _, build, _ = coded(Mechanism.SECDED)
     change(tmp_path / "out" / "rtl" / file, old, new)
     with pytest.raises(HarnessError, match="do not use this RTL"):
         prove_codes(tmp_path / "out" / "rtl", build.memories)
@@ -191,17 +210,16 @@ def test_codes_that_do_something_else(file, old, new, tmp_path):
         ("resil_parity_enc.sv", "(Width + number) % Ways", "(Width + Ways - 1 - number) % Ways"),
     ],
 )
-def test_parity_that_does_something_else(file, old, new, tmp_path):
-    target = target_of(tmp_path, CORE, macros=("gen_dut.u_core.latch_q",))
-    build, _ = built(target, [Group("core", Mechanism.MEMORY_PARITY, ways=2)], tmp_path / "out")
+def test_parity_that_does_something_else(file, old, new, coded, tmp_path):
+    _, build, _ = coded(Mechanism.MEMORY_PARITY, 2)
     change(tmp_path / "out" / "rtl" / file, old, new)
     with pytest.raises(HarnessError, match="do not use this RTL"):
         prove_codes(tmp_path / "out" / "rtl", build.memories)
 
 
 @pytest.mark.parametrize("pin", ["single_error_o", "multi_error_o"])
-def test_a_decoder_whose_alarm_is_open(pin, tmp_path):
-    _, build, protected = coded(tmp_path, Mechanism.SECDED)
+def test_a_decoder_whose_alarm_is_open(pin, coded, tmp_path):
+    _, build, protected = coded(Mechanism.SECDED)
     file = tmp_path / "out" / "rtl" / "core_protected.sv"
     text = file.read_text()
     wire = text[text.index(f".{pin}(") :].partition("(")[2].partition(")")[0]
@@ -210,9 +228,9 @@ def test_a_decoder_whose_alarm_is_open(pin, tmp_path):
         check_alarms(protected, elaborate(protected), build.registers, build.memories)
 
 
-def test_a_code_wired_to_the_wrong_bits_is_found_by_injection(tmp_path):
+def test_a_code_wired_to_the_wrong_bits_is_found_by_injection(coded, tmp_path):
     """Bits exchanged behind the decoder: what it corrects is another one, and the outputs differ at once."""
-    target, _, protected = coded(tmp_path, Mechanism.SECDED)
+    target, _, protected = coded(Mechanism.SECDED)
     file = tmp_path / "out" / "rtl" / "core_protected.sv"
     change(file, ".data_i(latch_q[7:0])", ".data_i({latch_q[6], latch_q[7], latch_q[5:0]})")
     engine = VerilatorEngine(protected, core_work(), elaborate(protected))
