@@ -15,6 +15,10 @@ from resil.rtl_harness.design.target import Target
 ASSERTIONS = Path(__file__).parent / "rtl" / "assert"
 _PLACE = re.compile(r"([\w.]+\.sva):(\d+)")
 _LABEL = re.compile(r"\s*(\w+)\s*:\s*$")
+# Rules whose expression is that of the module which they are bound to.
+_GENERIC = ("rule", "wait", "sticky")
+_BOUND = re.compile(rf"^bind (\w+) ({'|'.join(_GENERIC)})_sva\b", re.M)
+_INSTANCE = re.compile(rf"\bu_(\w+)_(?:{'|'.join(_GENERIC)})\b")
 
 
 def asserting(target: Target) -> Target:
@@ -23,12 +27,27 @@ def asserting(target: Target) -> Target:
 
 
 def labels() -> dict[str, list[str]]:
-    """Return the labels of the assertions in each file."""
+    """Return the labels of the assertions in each file; "LABEL of MODULE" where each module has its own."""
     found = {}
+    bound = _BOUND.findall((ASSERTIONS / "npu_bind.sva").read_text(encoding="ascii"))
     for file in sorted(ASSERTIONS.glob("*_sva.sva")):
         lines = file.read_text(encoding="ascii").splitlines()
-        found[file.name] = [match[1] for line in lines if (match := _LABEL.match(line))]
+        own = [match[1] for line in lines if (match := _LABEL.match(line))]
+        kind = file.name.removesuffix("_sva.sva")
+        modules = [module for module, rule in bound if rule == kind]
+        found[file.name] = [f"{label} of {m}" for label in own for m in modules] if kind in _GENERIC else own
     return found
+
+
+def modules() -> dict[str, bool]:
+    """Return the modules that have a clock, and whether assertions are bound to them."""
+    text = (ASSERTIONS / "npu_bind.sva").read_text(encoding="ascii")
+    bound = set(re.findall(r"^bind (\w+) ", text, re.M))
+    sources = [file for file in sorted(ASSERTIONS.parent.rglob("*.sv")) if file.parent.name != "bench"]
+    clocked = [
+        file.stem for file in sources if re.search(r"\binput +logic +clk_i\b", file.read_text("ascii"))
+    ]
+    return {name: name in bound for name in clocked}
 
 
 def failed_assertion(message: str) -> str:
@@ -37,4 +56,7 @@ def failed_assertion(message: str) -> str:
     if place is None:
         return ""
     lines = (ASSERTIONS / place[1]).read_text(encoding="ascii").splitlines()[: int(place[2])]
-    return next((match[1] for line in reversed(lines) if (match := _LABEL.match(line))), "")
+    label = next((match[1] for line in reversed(lines) if (match := _LABEL.match(line))), "")
+    if place[1].removesuffix("_sva.sva") in _GENERIC and (instance := _INSTANCE.search(message)):
+        return f"{label} of {instance[1]}"
+    return label

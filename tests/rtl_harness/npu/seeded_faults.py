@@ -126,4 +126,80 @@ SEEDED: dict[str, list[Place]] = {
     "BankIsWrittenOnce": [("cc_pieces.sv", ": ⟦ifm_buffer_bank(op_i, Lanes, buffer_d)⟧;", "6'd0")],
     "BankExists": [("dma_receive.sv", "wr_bank_o = ⟦wr_bank_q⟧;", "6'd63")],
     "StreamStaysUntilTaken": [("dma_linear.sv", "valid_o = ⟦!empty⟧;", "!empty && !r_valid_i")],
+    # What each module keeps to
+    "RuleHolds of cpm": [("cpm.sv", "awake[d] = ⟦wake_i[d]⟧ ||", "1'b0")],
+    "RuleHolds of cc_blocks": [("cc_blocks.sv", "assign last_x = ⟦left_x <= 16'(op_i.blk_w_m1)⟧;", "1'b0")],
+    "RuleHolds of cc_steps": [("cc_steps.sv", "assign last_kx    = ⟦left_kx < 7'(sub_x)⟧;", "1'b0")],
+    "RuleHolds of cc_pieces": [("cc_pieces.sv", "8'd1 : ⟦next_step.iw⟧;", "8'd0")],
+    "RuleHolds of dma": [("dma.sv", "weight_valid_o = weight_valid && ⟦!weight_kept_i⟧;", "1'b1")],
+    "RuleHolds of dma_piece": [
+        ("dma_piece.sv", "Fetch: if (⟦!walking && !asking && none_asked && none⟧) state_q", "1'b1")
+    ],
+    "RuleHolds of dma_runs": [("dma_bursts.sv", "(split_q || ⟦!full_i⟧)", "1'b1")],
+    "RuleHolds of dma_collect": [("dma_collect.sv", "whole   = ⟦len_q == LastLen⟧ ||", "1'b0")],
+    "RuleHolds of dma_copy": [
+        ("dma_copy.sv", "CountW'(src_push_i) - ⟦CountW'(src_valid_i && src_ready_o)⟧;", "'0")
+    ],
+    "RuleHolds of dma_merge": [
+        ("dma_merge.sv", "bytes      = last_bytes ? ⟦left_q[3:0]⟧ : to_beat;", "4'd0")
+    ],
+    "RuleHolds of wd_bits": [("wd_bits.sv", "last_q || ⟦count_q <= CountW'(Size - BeatBits)⟧;", "1'b1")],
+    "RuleHolds of wd_packer": [
+        (
+            "wd_packer.sv",
+            "else if (this_ends) first_d = ⟦stop - (short_i ? AtW'(ShortWeights) : AtW'(VecWeights))⟧;",
+            "stop",
+        )
+    ],
+    "RuleHolds of wd_pairs": [("wd_pairs.sv", "&& ⟦weight_count_i > RateW'(i)⟧;", "1'b1")],
+    "RuleHolds of mac": [("mac.sv", "take_group_q.new_vector && ⟦weighted⟧;", "1'b1")],
+    "RuleHolds of mac_sequencer": [("mac_sequencer.sv", "assign ready_o = ⟦!busy_q⟧;", "1'b1")],
+    "RuleHolds of mac_walk": [
+        ("mac_walk.sv", "channels_q    <= last_channels ? ⟦'0⟧ : channels_q + 5'd1;", "channels_q + 5'd1")
+    ],
+    "RuleHolds of mac_axis": [
+        ("mac_axis.sv", "coord_q <= ⟦coord_q + 9'(group_distance)⟧;", "coord_q - 9'(group_distance)")
+    ],
+    "RuleHolds of ao": [("ao.sv", "take && ⟦op_i.ifm2_used⟧, take};", "1'b1")],
+    "RuleHolds of ao_walk": [("ao_walk.sv", "x_q <= last_x ? ⟦'0⟧ : x_q + 6'd1;", "x_q + 6'd1")],
+    "RuleHolds of ao_pack": [("ao_pack.sv", "from_q <= row_ends_i ? ⟦'0⟧ : from_q", "4'd1")],
+    "RuleHolds of ao_lookup": [("ao_lookup.sv", "rd_bank_o = ⟦TableBank | 6'(at[10])⟧;", "6'd0")],
+    "RuleHolds of ao_window": [("ao_window.sv", "return to > from ? ⟦7'(to - from)⟧ : '0;", "7'd127")],
+    "ReportStays of cc_status": [("cc_status.sv", "error_q <= ⟦error_q | found⟧;", "found")],
+    "ValueWaits of cc_pmu": [
+        ("cc_pmu.sv", "if (⟦run_q⟧) begin", "1'b1"),
+        ("cc_pmu.sv", "if (⟦enable_q[Cycles]⟧) begin", "1'b1"),
+    ],
+    "ValueWaits of cc_regs": [
+        ("cc_regs.sv", "else regs_q <= ⟦regs_d⟧;", "regs_d ^ $bits(regs_d)'(!regs_d[0])")
+    ],
+    "ValueWaits of cc_copy": [("cc_copy.sv", "end else if (⟦start_i⟧) begin", "1'b1")],
+    "ValueWaits of cc_check": [("cc_check.sv", "if (⟦stage_q[1]⟧) begin", "1'b1")],
+    "ValueWaits of cc_sizes": [("cc_sizes.sv", "if (⟦start_i⟧) begin", "1'b1")],
+    "ValueWaits of mac_accumulate": [
+        ("mac_accumulate.sv", "add_q <= valid_i;\n      if (⟦valid_i⟧) begin", "1'b1")
+    ],
+    "ValueWaits of mac_array": [
+        ("mac_array.sv", "else if (⟦multiply_i⟧) product_q", "1'b1"),
+        ("mac_array.sv", "product_q <= ⟦product_d⟧;", "~product_q"),
+    ],
+    "ValueWaits of ao_source": [("ao_source.sv", "else if (en_i && ⟦valid_i⟧) begin", "1'b1")],
+    "ValueWaits of ao_operands": [("ao_operands.sv", "else if (en_i && ⟦valid_i⟧) begin", "1'b1")],
+    "ValueWaits of ao_combine": [("ao_combine.sv", "else if (en_i && ⟦valid_i⟧) begin", "1'b1")],
+    "ValueWaits of ao_scale": [
+        ("ao_scale.sv", "if (⟦valid_i[0]⟧) begin", "1'b1"),
+        ("ao_scale.sv", "mul_q       <= ⟦69'(value_i) * 69'(factor_i)⟧;", "~mul_q"),
+    ],
+    "ValueWaits of ao_reciprocal": [
+        ("ao_reciprocal.sv", "else if (en_i && ⟦valid_i⟧) count_q", "1'b1"),
+        ("ao_reciprocal.sv", "count_q <= ⟦count_i⟧;", "~count_q"),
+    ],
+    "ValueWaits of ao_finish": [("ao_finish.sv", "else if (en_i && ⟦valid_i⟧) value_q", "1'b1")],
+    "ValueWaits of ao_acc_address": [("ao_acc_address.sv", "end else if (⟦next_i⟧) begin", "1'b1")],
+    "ValueWaits of ao_operand_address": [("ao_operand_address.sv", "end else if (⟦next_i⟧) begin", "1'b1")],
+    "ValueWaits of dma_receive": [("dma_receive.sv", "end else if (⟦pop⟧) begin\n        valid_q", "1'b1")],
+    "ValueWaits of dma_bursts": [("dma_bursts.sv", "if (⟦asks⟧) begin", "1'b1")],
+    "ValueWaits of dma_position": [("dma_position.sv", "end else if (⟦wrap_i⟧) begin", "1'b1")],
+    "ValueWaits of wd_palette": [("wd_palette.sv", "end else if (en_i && ⟦load_i⟧) begin", "1'b1")],
+    "ValueWaits of wd_values": [("wd_values.sv", "if (⟦slice_start_i⟧) carry_q", "1'b1")],
 }
