@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import resil.rtl_harness
-from resil.rtl_harness.cache import content_key
+from resil.rtl_harness.cache import cache_root, content_key
 from resil.rtl_harness.design import area, hardware, synthesis
 from resil.rtl_harness.design.area import area_per_block
 from resil.rtl_harness.design.elaboration import elaborate
@@ -29,7 +29,10 @@ _PREFIX = "resil.rtl_harness."
 
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path, monkeypatch):
+    """A cache that is empty; returns where the one of all tests lies."""
+    shared = cache_root()
     monkeypatch.setenv("RESIL_CACHE", str(tmp_path / "cache"))
+    return shared
 
 
 @pytest.mark.parametrize("name", shipped_targets())
@@ -48,7 +51,9 @@ def test_every_shipped_target_is_elaborated_without_any_tool(name, monkeypatch):
 @pytest.mark.parametrize(
     "name", [n if n == "ethos-u55-32" else pytest.param(n, marks=pytest.mark.slow) for n in shipped_targets()]
 )
-def test_what_ships_is_what_is_made_today(name):
+def test_what_ships_is_what_is_made_today(name, own_cache, monkeypatch):
+    """Made once for all that goes into it, as the keys say: later sessions find it in a cache of its own."""
+    monkeypatch.setenv("RESIL_CACHE", str(own_cache / "made-anew"))
     made = {place: sha256(content).hexdigest() for place, content in results_of(load_target(name)).items()}
     listed = {(r.kind, r.key): r.digest for r in results.shipped_results(results.FOLDER)}
     assert sorted(kind for kind, _ in made) == sorted(results.FILES)
