@@ -18,7 +18,10 @@ from resil.rtl_harness.tools import compiler_version, find_compiler, run_tool
 _HERE = Path(str(files(__package__)))
 _DRIVER = _HERE.parent / "plain" / "driver.cpp"
 _SIMULATOR = _HERE / "cxxrtl_simulator.h"
-_FLAGS = ("-std=c++20", "-O1", "-DCXXRTL_NDEBUG", "-w", "-fno-strict-aliasing")
+_FLAGS = ("-std=c++20", "-DCXXRTL_NDEBUG", "-w", "-fno-strict-aliasing")
+# The design is one function: beyond so many bytes of source a compiler takes a quarter of an hour to
+# optimise it.
+_LARGE = 1 << 20
 _TOP = re.compile(r"^struct (p_\w+) : public module", re.M)
 # CXXRTL has no cell for a buffer, which the front end makes of some assignments.
 _BUFFERS = """(* techmap_celltype = "$buf" *)
@@ -43,7 +46,7 @@ def build_injector(target: Target, elaboration: Elaboration) -> Path:
     runtime = _runtime()
     key = content_key(
         rtl_key(target, elaboration.parameters),
-        *(list(READER), _DRIVER, _SIMULATOR, _BUFFERS, _FLAGS, compiler_version()),
+        *(list(READER), _DRIVER, _SIMULATOR, _BUFFERS, _FLAGS, _LARGE, compiler_version()),
     )
 
     def build(folder: Path) -> None:
@@ -56,9 +59,11 @@ def build_injector(target: Target, elaboration: Elaboration) -> Path:
             raise SimulationError(f"{target.name}: expected a module in what Yosys wrote as C++, found none")
         copy_data(target, folder)
         (folder / "obj").mkdir()
+        level = "-O0" if (folder / "design.cc").stat().st_size > _LARGE else "-O1"
         command = [
             str(find_compiler()),
             *_FLAGS,
+            level,
             f'-DRESIL_SIMULATOR="{_SIMULATOR}"',
             f"-DRESIL_TOP={found[-1]}",
         ]
