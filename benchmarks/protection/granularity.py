@@ -152,7 +152,7 @@ def carried(basis: Basis, seconds: float) -> Iterator[dict[str, Any]]:
 
 
 def _judged(design: ProtectableDesign, candidate: Candidate, network: Network) -> Judged:
-    effects = candidate.effects(design, network.hazardous)
+    effects = candidate.effects(design, network)
     return judge(network, design.cells, effects, candidate.mechanisms)
 
 

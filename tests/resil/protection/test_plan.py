@@ -23,7 +23,7 @@ from resil.record.interval import Interval
 from resil.record.protection import Protection
 from resil.record.protection_parts import ChoosingRun
 from resil.record.protection_state import ProtectionState
-from resil.record.summary import Summary
+from resil.record.summary import Summary, Verdict
 from resil.reports.tables import protection_line
 from resil.results.figures import rated_figures
 from resil.results.limits import part_limits
@@ -64,6 +64,7 @@ def summary_of(counts, rates=RATES, hazardous=("sdc_critical", "hang")):
             "hazardous": hazardous,
             "kinds": tuple(sorted({key[1] for key in counts})),
             "clusters": (1.0,),
+            "inputs": [0],
         },
         "target": {
             "ff_bits": 4660,
@@ -83,6 +84,7 @@ def typed(document):
         campaign=CampaignRecord.model_construct(**document["campaign"]),
         target=TargetRecord.model_construct(**document["target"]),
         network=NetworkRecord.model_construct(name="made"),
+        verdict=Verdict.model_construct(population="the network made"),
         blocks=tuple(map(Block.model_validate, document["blocks"])),
         limits=tuple(map(PartLimit.model_validate, document["limits"])),
         total=Total.model_validate(document["total"]),
