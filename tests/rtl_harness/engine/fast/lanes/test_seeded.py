@@ -47,7 +47,7 @@ SWEEPS = {
         ),
         _HASHED: ";",
     },
-    "a memory not compared": {"sweep_.golden().memories().difference(faulty.state(), d);": ""},
+    "a memory not compared": {"sweep_.golden().memories().difference(faulty, d);": ""},
 }
 
 
