@@ -21,7 +21,7 @@ from resil.prepare import prepare
 from resil.progress import Progress
 from resil.protection.corners import Corners
 from resil.protection.observed import STATED, Observed, evidence_of
-from resil.protection.sensitive import asked_text, can_refuse, missed_limits
+from resil.protection.sensitive import CRITICAL, asked_text, asks_of_hazards, can_refuse, missed_limits
 from resil.record.golden import DIFFERS
 from resil.record.protection import Protection
 from resil.rtl_harness.cache import content_key
@@ -158,7 +158,8 @@ def require_sensitive(
     """Raise StoreError unless each network is itself, and misses what was asked where nothing protects.
 
     A network that keeps the targets without protection, of a rule that calls no output wrong for instance,
-    would confirm any set; one whose output without a fault is another network's says nothing of networks.
+    would confirm any set, and one that fails by hangs alone any that lets wrong outputs through; one whose
+    output without a fault is another network's says nothing of networks.
 
     Args:
         plan: That is to be confirmed.
@@ -181,10 +182,18 @@ def require_sensitive(
                 "network, though the campaign accepts it; give another network",
                 "--verify-network.golden",
             )
+        evidence = evidence_of(found.strata, STATED, confidence)
+        if asks_of_hazards(plan) and CRITICAL in hazardous and not evidence.count({CRITICAL}):
+            raise StoreError(
+                f"--verify-network: expected on {found.network}, without protection, a wrong output that its "
+                f"rule calls critical, found none in {evidence.injections:,} injections, of which "
+                f"{evidence.count({'sdc_tolerable'}):,} had wrong outputs: by hangs alone it would refuse no "
+                "set that lets wrong outputs through; give another network, or a stricter rule",
+                "--verify-network.refuses",
+            )
         missed = missed_limits(plan, found.strata, hazardous, confidence, corners)
         if can_refuse(plan, missed):
             continue
-        evidence = evidence_of(found.strata, STATED, confidence)
         rate, due = evidence.rate(hazardous), evidence.rate({"due"})
         raise StoreError(
             f"--verify-network: expected {asked_text(plan)} on {found.network} without protection, found "

@@ -10,6 +10,7 @@ from resil.protection.observed import STATED, Stratum, evidence_of
 from resil.record.protection import Protection
 from resil.stats.metrics import spfm
 
+CRITICAL = "sdc_critical"
 FIT, SPFM, FIT_SHARE, DUE = LIMITS = ("fit", "spfm", "fit_share", "due")
 
 
@@ -54,8 +55,13 @@ def can_refuse(plan: Protection, missed: Collection[str]) -> bool:
     Where a limit of hazardous failures is asked, one of these has to be missed: detected failures alone show
     nothing of what protection is for.
     """
-    of_hazards = (plan.budget_fit, plan.spfm_target, plan.fit_share_target)
-    return bool(set(missed) - {DUE}) or (DUE in missed and all(own is None for own in of_hazards))
+    return bool(set(missed) - {DUE}) or (DUE in missed and not asks_of_hazards(plan))
+
+
+def asks_of_hazards(plan: Protection) -> bool:
+    """Whether a plan has a limit of hazardous failures, and not of detected ones alone."""
+    asked = (plan.budget_fit, plan.spfm_target, plan.fit_share_target)
+    return any(own is not None for own in asked)
 
 
 def asked_text(plan: Protection) -> str:

@@ -45,7 +45,8 @@ def test_a_choice_over_two_runs_is_in_both(two, capsys):
     assert [own["missed"] for own in plan["networks"]] == [[], []]
     assert len(plan["based_on"]) == 2
     kept = [json.loads((run / "protection.json").read_text()) for run in two]
-    assert kept[0] == plan
+    # What was built and confirmed stands beside the build.
+    assert {**kept[0], "built": None, "confirmation": None} == plan
     assert kept[0]["groups"] == kept[1]["groups"]
     assert kept[0]["basis"] != kept[1]["basis"]
     for run in two:

@@ -230,6 +230,16 @@ def test_each_kind_of_storage_counts_at_the_rates_of_one_corner():
     require_sensitive(asked, [judge], {"sdc_critical"}, 0.95, raised)
 
 
+def test_a_judge_that_fails_by_hangs_alone_judges_no_outputs():
+    """On the NPU with a threshold of 1e9: 177 wrong outputs were tolerable, 19 hangs missed the budget."""
+    counts = {"masked": 600, "sdc_tolerable": 177, "hang": 300}
+    hangs = Observed("lax", (Stratum(Group("cc", "ff", 8.0, counts)),), ())
+    with pytest.raises(StoreError, match="177 had wrong outputs: by hangs alone it would refuse no set"):
+        require_sensitive(PLAN, [hangs], {"sdc_critical", "hang"}, 0.95, {})
+    # Where hangs alone are hazardous nothing is asked of outputs.
+    require_sensitive(PLAN, [hangs], {"hang"}, 0.95, {})
+
+
 def test_a_network_whose_golden_output_is_another_s_judges_nothing():
     """The fault: with accept_golden a hold-out network confirmed, and nothing said so."""
     differs = {"reference": "TFLM", "inputs": 1, "elements": 9, "differing": 2, "text": "of input 0 all"}
