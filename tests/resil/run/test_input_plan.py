@@ -63,7 +63,7 @@ def test_a_run_with_planned_inputs_grows_with_the_inputs_it_has(run, tmp_path):
     inputs = '{ from = "held-out", draw = "planned", most = 250 }'
     run(inputs, text=injecting(1200))
     first = summary(tmp_path)["campaign"]["inputs"]
-    assert 8 < len(first) < 250
+    assert 8 < len(first) <= 250  # by what injections and runs cost on this machine, in seconds
     code, printed = run(inputs, text=injecting(2400))
     assert code in (0, 3), printed.err
     grown = summary(tmp_path)["campaign"]
