@@ -67,6 +67,9 @@ class Spread:
 def fewest_inputs(part: float = 0.95, confidence: float = 0.95) -> int:
     """Return the inputs below which there is no bound for `part` of them, whatever they show.
 
+    The same holds of anything that is drawn: so many hold-out networks have to pass, and none to fail, to
+    show that `part` of such networks does.
+
     >>> fewest_inputs()
     59
     """

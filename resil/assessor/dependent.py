@@ -135,8 +135,7 @@ def _answer(
         copies = protection.confirmation.copies
         said += (
             f"; {copies.injections:,} into copies and codes of the protected RTL, {copies.hazardous:,} "
-            f"of them "
-            "hazardous"
+            "of them hazardous"
         )
     answer = IN_PART if count else NOT_INJECTED
     if count and shared.name == "neighbouring bits":

@@ -8,11 +8,11 @@ are one draw of that sample, not several.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Mapping, Sequence
 
 from resil.record.campaign_facts import Operation
 from resil.record.protection_confirmation import AlikeNetworks, NetworkPopulation
+from resil.stats.input_spread import fewest_inputs
 from resil.stats.intervals import clopper_pearson
 
 # Networks whose operation profiles are less apart than this run almost the same.
@@ -54,15 +54,6 @@ def distance(one: Profile, other: Profile) -> float | None:
     return 0.5 * sum(abs(one.get(sort, 0.0) - other.get(sort, 0.0)) for sort in {*one, *other})
 
 
-def networks_needed(confidence: float, share: float = SHOWN) -> int:
-    """Return how many networks have to pass, without one that fails, to show that such a share does.
-
-    >>> networks_needed(0.95)
-    59
-    """
-    return math.ceil(math.log(1.0 - confidence) / math.log(share) - 1e-9)
-
-
 def network_population(
     hold_out: Mapping[str, Profile],
     chose: Mapping[str, Profile],
@@ -96,7 +87,7 @@ def network_population(
         passed=good,
         share_lo=clopper_pearson(good, len(groups), confidence, "lower").lo,
         confidence=confidence,
-        needed=networks_needed(confidence),
+        needed=fewest_inputs(SHOWN, confidence),
         alike=tuple(alike),
         unknown=tuple(name for name, profile in hold_out.items() if not profile),
     )

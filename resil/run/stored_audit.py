@@ -107,8 +107,7 @@ def _require_same_golden(found: Finished, bench: Bench) -> None:
             raise ResilError(
                 f"{found.path}, input {label}: expected the run without a fault that the run has (output and "
                 f"cycles {there}), found {here} in the judge {engine.name}, which runs no initial block "
-                f"of the "
-                "RTL: it cannot judge this design; audit with another simulator"
+                "of the RTL: it cannot judge this design; audit with another simulator"
             )
 
 

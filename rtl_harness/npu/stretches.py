@@ -79,9 +79,8 @@ class _Whole:
         self.network, self.inferences, self.decided = network, inferences, decided
         self.decisions = decisions
         self.model = PartedModel(network)
-        self.before: list[
-            list[Values]
-        ] = []  # values before each part, and behind the last, of each inference
+        # Of each inference, the values before each part and behind the last.
+        self.before: list[list[Values]] = []
         values: Values | None = None
         for given in inferences:
             values = begin(network, given, values)

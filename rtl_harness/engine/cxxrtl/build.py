@@ -83,6 +83,6 @@ def _runtime() -> Path:
     if not (found / "cxxrtl" / "cxxrtl.h").is_file():
         raise ToolMissingError(
             f"expected the headers of CXXRTL in {found}, found none; pip install --force-reinstall "
-            f"pyosys==0.70"
+            "pyosys==0.70"
         )
     return found

@@ -65,9 +65,8 @@ class CxxrtlEngine(PlainEngine):
             except KeyError:
                 raise HarnessError(
                     f"target {self.target.name}: memories.{name}: expected a register {path} that says "
-                    f"what lies "
-                    "beyond the memory's words, found none; the engine cxxrtl runs no initial block, use "
-                    "another"
+                    "what lies beyond the memory's words, found none; the engine cxxrtl runs no initial "
+                    "block, use another"
                 ) from None
             built = self._source.bench_element(memory.path).depth
             words = self.workload.words.get(name, built)

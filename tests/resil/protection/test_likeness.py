@@ -6,10 +6,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from resil.protection.likeness import distance, network_population, networks_needed, profile_of
+from resil.protection.likeness import SHOWN, distance, network_population, profile_of
 from resil.protection.texts import confirmation_text
 from resil.record.campaign_facts import Operation
 from resil.record.protection_state import ProtectionState, confirmation_line
+from resil.stats.input_spread import fewest_inputs
 from tests.resil.protection.plans import confirmation, plan_of
 
 
@@ -38,7 +39,7 @@ def test_what_passing_on_all_of_them_says(networks, least):
 
 
 def test_the_number_of_networks_that_show_a_share():
-    assert [networks_needed(c) for c in (0.9, 0.95, 0.99)] == [45, 59, 90]
+    assert [fewest_inputs(SHOWN, c) for c in (0.9, 0.95, 0.99)] == [45, 59, 90]
     assert 0.05 ** (1 / 58) < 0.95 <= 0.05 ** (1 / 59)
 
 
