@@ -14,7 +14,7 @@ from resil.networks.errors import NetworkError
 from resil.networks.folding import fold_shapes, operator_name
 from resil.networks.geometry import elements
 from resil.networks.graph import Graph, Operator, Tensor
-from resil.networks.state import Variable, lift_state
+from resil.networks.state import StateVariable, lift_state
 
 _HOST_TYPES = ("float32", "uint8")
 _RESHAPES = ("EXPAND_DIMS", "RESHAPE", "SQUEEZE")
@@ -77,7 +77,7 @@ def adapt(graph: Graph) -> Adapted:
     return _with_state(adapted, given, variables)
 
 
-def _with_state(adapted: Adapted, given: Sequence[int], variables: Sequence[Variable]) -> Adapted:
+def _with_state(adapted: Adapted, given: Sequence[int], variables: Sequence[StateVariable]) -> Adapted:
     """Take the variables off the ends of a lifted network.
 
     Args:

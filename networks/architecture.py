@@ -12,17 +12,17 @@ Shape = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Block:
+class ArchitectureLayer:
     """A layer to be trained.
 
     Attributes:
         name: Name of its output.
-        kind: As `resil.networks.float_network.Layer`.
+        kind: As `resil.networks.float_network.FloatLayer`.
         filters: Output channels of CONV_2D and FULLY_CONNECTED.
         window: For convolutions and pools.
         relu: A RELU follows.
         normalise: Trained with batch normalisation after the weights, which the export folds into them.
-        sources: As `Layer.sources`.
+        sources: As `FloatLayer.sources`.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Architecture:
 
     name: str
     input_shape: Shape
-    blocks: tuple[Block, ...]
+    blocks: tuple[ArchitectureLayer, ...]
 
     def sources(self, index: int) -> tuple[str, ...]:
         """Return the names of what block `index` takes."""
@@ -73,29 +73,29 @@ def conv(
     stride: int = 1,
     padding: str = "SAME",
     **more: bool | tuple[str, ...],
-) -> Block:
+) -> ArchitectureLayer:
     """Return a square CONV_2D with RELU; `more` are further fields of the block."""
     return _windowed(name, "CONV_2D", filters, Window((size, size), (stride, stride), padding), more)
 
 
-def depthwise(name: str, stride: int = 1, size: int = 3) -> Block:
+def depthwise(name: str, stride: int = 1, size: int = 3) -> ArchitectureLayer:
     """Return a square DEPTHWISE_CONV_2D with SAME padding, RELU and normalisation."""
     window = Window((size, size), (stride, stride), "SAME")
     return _windowed(name, "DEPTHWISE_CONV_2D", 0, window, {"normalise": True})
 
 
-def pool(name: str, kind: str, size: int) -> Block:
+def pool(name: str, kind: str, size: int) -> ArchitectureLayer:
     """Return a square pool, "MAX" or "AVERAGE", whose windows do not overlap."""
-    return Block(name, f"{kind}_POOL_2D", window=Window((size, size), (size, size)))
+    return ArchitectureLayer(name, f"{kind}_POOL_2D", window=Window((size, size), (size, size)))
 
 
-def dense(name: str, filters: int, relu: bool = False) -> Block:
+def dense(name: str, filters: int, relu: bool = False) -> ArchitectureLayer:
     """Return a FULLY_CONNECTED block."""
-    return Block(name, "FULLY_CONNECTED", filters, relu=relu)
+    return ArchitectureLayer(name, "FULLY_CONNECTED", filters, relu=relu)
 
 
 def _windowed(
     name: str, kind: str, filters: int, window: Window, more: dict[str, bool | tuple[str, ...]]
-) -> Block:
+) -> ArchitectureLayer:
     fields: dict[str, object] = {"relu": True, **more}
-    return Block(name, kind, filters, window, **fields)  # type: ignore[arg-type]
+    return ArchitectureLayer(name, kind, filters, window, **fields)  # type: ignore[arg-type]

@@ -34,7 +34,7 @@ OPERATION_KINDS = {
 
 
 @dataclass(frozen=True)
-class Command:
+class VelaCommand:
     """One command of a stream.
 
     Attributes:
@@ -110,7 +110,7 @@ def parse_driver_payload(data: bytes) -> DriverPayload:
     raise NetworkError("the driver payload has no command stream", "commands")
 
 
-def commands(stream: Words) -> Iterator[Command]:
+def commands(stream: Words) -> Iterator[VelaCommand]:
     """Yield the commands of a register command stream.
 
     Raises:
@@ -134,7 +134,7 @@ def commands(stream: Words) -> Iterator[Command]:
                     f"words[{position}].payload",
                 )
             payload = int(stream[position + 1])
-        yield Command(position, names[key], word >> 16, payload)
+        yield VelaCommand(position, names[key], word >> 16, payload)
         position += 1 if payload is None else 2
 
 

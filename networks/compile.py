@@ -62,7 +62,7 @@ class TensorSlot:
 
 
 @dataclass(frozen=True)
-class Operation:
+class CompiledOperation:
     """One NPU_OP_* command; a layer of the network may take several.
 
     Attributes:
@@ -114,7 +114,7 @@ class CompiledNetwork:
     region_sizes: dict[int, int]
     inputs: tuple[TensorSlot, ...]
     outputs: tuple[TensorSlot, ...]
-    operations: tuple[Operation, ...]
+    operations: tuple[CompiledOperation, ...]
     vela_total_cycles: int
 
 
@@ -321,7 +321,7 @@ def _slots(
     return tuple(slots)
 
 
-def _operations(stream: Words, report: VelaReport) -> tuple[Operation, ...]:
+def _operations(stream: Words, report: VelaReport) -> tuple[CompiledOperation, ...]:
     found = list(npu_operations(stream))
     numbers = [report.commands.get(4 * operation.word) for operation in found]
     cycles = _shared_cycles(found, numbers, report)
@@ -329,7 +329,7 @@ def _operations(stream: Words, report: VelaReport) -> tuple[Operation, ...]:
     for index, (operation, number) in enumerate(zip(found, numbers, strict=True)):
         layer = None if number is None else report.layers.get(number)
         operations.append(
-            Operation(
+            CompiledOperation(
                 index,
                 operation.kind,
                 layer.name if layer else f"{operation.kind} {index}",

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from resil.networks.ends import End
+from resil.networks.ends import QuantisedEnd
 
 TOP_1 = "top-1"
 RECONSTRUCTION_ERROR = "reconstruction error"
@@ -26,7 +26,7 @@ def reconstruction_errors(
     return errors
 
 
-def real_values(levels: npt.NDArray[np.generic], tensor: End) -> npt.NDArray[np.float64]:
+def real_values(levels: npt.NDArray[np.generic], tensor: QuantisedEnd) -> npt.NDArray[np.float64]:
     """Return what the int8 levels of a tensor stand for."""
     return (levels.astype(np.float64) - tensor.zero_point) * tensor.scale
 

@@ -18,7 +18,7 @@ from resil.networks.quantise import quantise_values, quantize_multiplier
 Array = npt.NDArray[np.generic]
 
 
-class End(Protocol):
+class QuantisedEnd(Protocol):
     """A tensor's type and quantisation."""
 
     @property
@@ -171,7 +171,7 @@ class Ends:
 _QUANTISED = ("float32", "int8", "uint8")
 
 
-def dequantised(levels: Array, tensor: End) -> npt.NDArray[np.float32]:
+def dequantised(levels: Array, tensor: QuantisedEnd) -> npt.NDArray[np.float32]:
     """Return what levels stand for, as TensorFlow Lite's DEQUANTIZE computes it."""
     offsets = levels.astype(np.int64) - tensor.zero_point
     return (np.float64(np.float32(tensor.scale)) * offsets).astype(np.float32)

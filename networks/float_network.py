@@ -16,7 +16,7 @@ INPUT = "input"
 
 
 @dataclass(frozen=True, eq=False)
-class Layer:
+class FloatLayer:
     """One layer.
 
     Attributes:
@@ -57,7 +57,7 @@ class FloatNetwork:
 
     name: str
     input_shape: tuple[int, ...]
-    layers: tuple[Layer, ...]
+    layers: tuple[FloatLayer, ...]
 
     def __post_init__(self) -> None:
         known = {INPUT}
@@ -87,57 +87,57 @@ class FloatNetwork:
         return list(values.values())
 
 
-def _parts(layer: Layer) -> tuple[FloatArray, FloatArray]:
+def _parts(layer: FloatLayer) -> tuple[FloatArray, FloatArray]:
     if layer.weights is None or layer.bias is None:
         raise ValueError(f"layer {layer.name} ({layer.kind}) needs weights and bias")
     return layer.weights, layer.bias
 
 
-def _patches(layer: Layer, values: FloatArray, fill: float) -> FloatArray:
+def _patches(layer: FloatLayer, values: FloatArray, fill: float) -> FloatArray:
     if layer.window is None:
         raise ValueError(f"layer {layer.name} ({layer.kind}) needs a window")
     return layer.window.patches(values, fill).astype(np.float64)
 
 
-def _conv(layer: Layer, values: FloatArray) -> FloatArray:
+def _conv(layer: FloatLayer, values: FloatArray) -> FloatArray:
     weights, bias = _parts(layer)
     patches = _patches(layer, values, 0.0)
     return patches.reshape(*patches.shape[:3], -1) @ weights.reshape(len(weights), -1).T + bias
 
 
-def _depthwise(layer: Layer, values: FloatArray) -> FloatArray:
+def _depthwise(layer: FloatLayer, values: FloatArray) -> FloatArray:
     weights, bias = _parts(layer)
     sums: FloatArray = np.einsum("nyxhwc,hwc->nyxc", _patches(layer, values, 0.0), weights[0])
     return sums + bias
 
 
-def _dense(layer: Layer, values: FloatArray) -> FloatArray:
+def _dense(layer: FloatLayer, values: FloatArray) -> FloatArray:
     weights, bias = _parts(layer)
     return values.reshape(len(values), -1) @ weights.T + bias
 
 
-def _max_pool(layer: Layer, values: FloatArray) -> FloatArray:
+def _max_pool(layer: FloatLayer, values: FloatArray) -> FloatArray:
     peaks: FloatArray = _patches(layer, values, -np.inf).max(axis=(3, 4))
     return peaks
 
 
-def _average_pool(layer: Layer, values: FloatArray) -> FloatArray:
+def _average_pool(layer: FloatLayer, values: FloatArray) -> FloatArray:
     counts = _patches(layer, np.ones_like(values[:1]), 0.0).sum(axis=(3, 4))
     means: FloatArray = _patches(layer, values, 0.0).sum(axis=(3, 4)) / counts
     return means
 
 
-def _add(_: Layer, first: FloatArray, second: FloatArray) -> FloatArray:
+def _add(_: FloatLayer, first: FloatArray, second: FloatArray) -> FloatArray:
     return first + second
 
 
-def _softmax(_: Layer, values: FloatArray) -> FloatArray:
+def _softmax(_: FloatLayer, values: FloatArray) -> FloatArray:
     powers = np.exp(values - values.max(axis=-1, keepdims=True))
     shares: FloatArray = powers / powers.sum(axis=-1, keepdims=True)
     return shares
 
 
-def _flatten(_: Layer, values: FloatArray) -> FloatArray:
+def _flatten(_: FloatLayer, values: FloatArray) -> FloatArray:
     return values.reshape(len(values), -1)
 
 

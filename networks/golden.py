@@ -30,7 +30,7 @@ OWN = "resil's integer reference"
 
 
 @dataclass(frozen=True, eq=False)
-class Expected:
+class ReferenceOutputs:
     """What a network computes.
 
     Attributes:
@@ -76,7 +76,7 @@ def source_of(path: Path, compiled: Network) -> Source:
     return Source(graph, adapted)
 
 
-def expected_outputs(source: Source, levels: Sequence[Array], each: int = 1) -> Expected:
+def expected_outputs(source: Source, levels: Sequence[Array], each: int = 1) -> ReferenceOutputs:
     """Return what the network computes for N inferences.
 
     Args:
@@ -118,7 +118,7 @@ def tensors(source: Source, levels: Sequence[Array]) -> dict[str, Array]:
     return found
 
 
-def _attempts(source: Source, levels: Sequence[Array], each: int) -> list[Callable[[], Expected]]:
+def _attempts(source: Source, levels: Sequence[Array], each: int) -> list[Callable[[], ReferenceOutputs]]:
     """Return the ways to compute the outputs, the most independent one first."""
     graph = source.adapted.graph
     inputs = [_batched(graph, i, v) for i, v in zip(graph.inputs[: len(levels)], levels, strict=True)]
@@ -126,7 +126,7 @@ def _attempts(source: Source, levels: Sequence[Array], each: int) -> list[Callab
     if clamped_tensors(graph):
         return [own]
     given = source.ends.givens(levels)
-    attempts: list[Callable[[], Expected]] = [own]
+    attempts: list[Callable[[], ReferenceOutputs]] = [own]
     if not source.adapted.variables:
         attempts.insert(0, partial(_adapted, source, inputs))
     if given is not None and source.file is not graph:
@@ -134,7 +134,7 @@ def _attempts(source: Source, levels: Sequence[Array], each: int) -> list[Callab
     return attempts
 
 
-def _file(source: Source, given: Sequence[Array], each: int) -> Expected:
+def _file(source: Source, given: Sequence[Array], each: int) -> ReferenceOutputs:
     graph = source.file
     inputs = [_batched(graph, i, v) for i, v in zip(graph.inputs, given, strict=True)]
     outputs = _micro(graph, inputs, each if source.adapted.variables else None)
@@ -142,18 +142,18 @@ def _file(source: Source, given: Sequence[Array], each: int) -> Expected:
         values.reshape(-1, *each_shape(graph.tensors[i].shape))
         for values, i in zip(outputs, graph.outputs, strict=True)
     ]
-    return Expected(oracle.name(), tuple(shaped))
+    return ReferenceOutputs(oracle.name(), tuple(shaped))
 
 
-def _adapted(source: Source, inputs: Sequence[Array]) -> Expected:
+def _adapted(source: Source, inputs: Sequence[Array]) -> ReferenceOutputs:
     outputs = _micro(source.adapted.graph, inputs)
-    return Expected(oracle.name(), source.ends.results(outputs))
+    return ReferenceOutputs(oracle.name(), source.ends.results(outputs))
 
 
-def _own(source: Source, inputs: Sequence[Array], each: int) -> Expected:
+def _own(source: Source, inputs: Sequence[Array], each: int) -> ReferenceOutputs:
     adapted = source.adapted
     if not adapted.variables:
-        return Expected(OWN, source.ends.results(reference.outputs(adapted.graph, inputs)))
+        return ReferenceOutputs(OWN, source.ends.results(reference.outputs(adapted.graph, inputs)))
     graph, last = adapted.graph, len(source.ends.npu_outputs)
     state: dict[int, Array] = {}
     kept: list[list[Array]] = [[] for _ in range(last)]
@@ -166,7 +166,7 @@ def _own(source: Source, inputs: Sequence[Array], each: int) -> Expected:
         state = {v.given: left[v.left] for v in adapted.variables if v.given is not None}
         for own, index in zip(kept, graph.outputs, strict=False):
             own.append(left[index])
-    return Expected(OWN, source.ends.results([np.stack(own) for own in kept]))
+    return ReferenceOutputs(OWN, source.ends.results([np.stack(own) for own in kept]))
 
 
 def _micro(graph: Graph, inputs: Sequence[Array], each: int | None = None) -> tuple[Array, ...]:

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from resil.networks.errors import NetworkError
-from resil.networks.float_network import INPUT, FloatArray, FloatNetwork, Layer
+from resil.networks.float_network import INPUT, FloatArray, FloatLayer, FloatNetwork
 from resil.networks.graph import Graph, Operator, OptionValue, Quantisation, Tensor
 
 INT8_MIN, INT8_MAX = -128, 127
@@ -124,10 +124,10 @@ def quantise(network: FloatNetwork, calibration: npt.ArrayLike) -> Graph:
             f"{network.name}: an activation is not finite; check the weights and the calibration inputs",
             "activations",
         )
-    return _Builder(network, activations).graph()
+    return _QuantisedBuilder(network, activations).graph()
 
 
-class _Builder:
+class _QuantisedBuilder:
     def __init__(self, network: FloatNetwork, activations: list[FloatArray]) -> None:
         self.network = network
         self.activations = activations
@@ -150,7 +150,7 @@ class _Builder:
         self.tensors.append(tensor)
         return len(self.tensors) - 1
 
-    def _layer(self, layer: Layer, sources: tuple[int, ...], values: FloatArray) -> int:
+    def _layer(self, layer: FloatLayer, sources: tuple[int, ...], values: FloatArray) -> int:
         kind = "RESHAPE" if layer.kind == "FLATTEN" else layer.kind
         inputs = list(sources)
         first = self.tensors[sources[0]]
@@ -178,7 +178,7 @@ class _Builder:
         return output
 
     def _parameters(
-        self, layer: Layer, weights: FloatArray, bias: FloatArray, input_scale: float
+        self, layer: FloatLayer, weights: FloatArray, bias: FloatArray, input_scale: float
     ) -> list[int]:
         axis = {"CONV_2D": 0, "DEPTHWISE_CONV_2D": 3}.get(layer.kind)
         scales = weight_scales(weights, bias, input_scale, axis)
@@ -227,7 +227,7 @@ def _symmetric(scales: npt.NDArray[np.float32], axis: int) -> Quantisation:
     return Quantisation(tuple(scales.tolist()), (0,) * len(scales), axis)
 
 
-def _options(layer: Layer, kind: str, shape: tuple[int, ...]) -> dict[str, OptionValue]:
+def _options(layer: FloatLayer, kind: str, shape: tuple[int, ...]) -> dict[str, OptionValue]:
     if kind == "RESHAPE":
         return {"new_shape": shape}
     if kind == "SOFTMAX":

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from resil.networks import datasets
-from resil.networks.architecture import Architecture, Block, conv, dense, depthwise, pool
+from resil.networks.architecture import Architecture, ArchitectureLayer, conv, dense, depthwise, pool
 from resil.networks.decision import RECONSTRUCTION_ERROR, TOP_1
 
 
@@ -69,7 +69,7 @@ def _digits() -> Architecture:
             conv("conv1", 8),
             conv("conv2", 16, stride=2),
             conv("conv3", 16, stride=2),
-            Block("flatten", "FLATTEN"),
+            ArchitectureLayer("flatten", "FLATTEN"),
             dense("logits", 10),
         ),
     )
@@ -81,7 +81,7 @@ def _mobile() -> Architecture:
     for number, (stride, filters) in enumerate(((1, 16), (2, 32), (1, 32), (2, 64)), start=1):
         blocks.append(depthwise(f"depthwise{number}", stride))
         blocks.append(conv(f"pointwise{number}", filters, size=1, normalise=True))
-    blocks += [pool("mean", "AVERAGE", 4), Block("flatten", "FLATTEN"), dense("logits", 10)]
+    blocks += [pool("mean", "AVERAGE", 4), ArchitectureLayer("flatten", "FLATTEN"), dense("logits", 10)]
     return Architecture("mnist_mobile", (28, 28, 1), tuple(blocks))
 
 
@@ -98,8 +98,8 @@ def _residual() -> Architecture:
             way = conv(around, filters, size=1, stride=stride, relu=False, normalise=True, sources=(source,))
             blocks.append(way)
         source = f"unit{number}"
-        blocks.append(Block(source, "ADD", relu=True, sources=(second, around)))
-    blocks += [pool("mean", "AVERAGE", 4), Block("flatten", "FLATTEN"), dense("logits", 10)]
+        blocks.append(ArchitectureLayer(source, "ADD", relu=True, sources=(second, around)))
+    blocks += [pool("mean", "AVERAGE", 4), ArchitectureLayer("flatten", "FLATTEN"), dense("logits", 10)]
     return Architecture("mnist_residual", (28, 28, 1), tuple(blocks))
 
 
@@ -125,9 +125,9 @@ def _vgg() -> Architecture:
             conv("conv3a", 32, normalise=True),
             conv("conv3b", 40, normalise=True),
             pool("mean", "AVERAGE", 7),
-            Block("flatten", "FLATTEN"),
+            ArchitectureLayer("flatten", "FLATTEN"),
             dense("logits", 10),
-            Block("probabilities", "SOFTMAX"),
+            ArchitectureLayer("probabilities", "SOFTMAX"),
         ),
     )
 
@@ -145,7 +145,7 @@ def _separable() -> Architecture:
             depthwise("depthwise2"),
             conv("pointwise2", 40, size=1, normalise=True),
             pool("mean", "AVERAGE", 4),
-            Block("flatten", "FLATTEN"),
+            ArchitectureLayer("flatten", "FLATTEN"),
             dense("logits", 10),
         ),
     )
@@ -161,7 +161,7 @@ def _lenet() -> Architecture:
             pool("pool1", "MAX", 2),
             conv("conv2", 16, size=5, padding="VALID", normalise=True),
             pool("pool2", "MAX", 2),
-            Block("flatten", "FLATTEN"),
+            ArchitectureLayer("flatten", "FLATTEN"),
             dense("hidden1", 48, relu=True),
             dense("hidden2", 32, relu=True),
             dense("logits", 10),

@@ -24,7 +24,7 @@ _LISTED = 3
 
 
 @dataclass(frozen=True, eq=False)
-class Variable:
+class StateVariable:
     """State that outlives an inference.
 
     Attributes:
@@ -40,7 +40,7 @@ class Variable:
     left: int
 
 
-def lift_state(graph: Graph) -> tuple[Graph, tuple[Variable, ...]]:
+def lift_state(graph: Graph) -> tuple[Graph, tuple[StateVariable, ...]]:
     """Make the variables of a network inputs and outputs, behind those that it has.
 
     Returns:
@@ -64,7 +64,7 @@ class _Lifter:
         self.given: dict[str, int] = {}
         self.same: dict[int, int] = {}  # tensors that read a variable again, or after it was assigned
 
-    def lifted(self) -> tuple[Graph, tuple[Variable, ...]]:
+    def lifted(self) -> tuple[Graph, tuple[StateVariable, ...]]:
         kept: list[Operator] = []
         for number, operator in enumerate(self.graph.operators):
             if operator.kind == "READ_VARIABLE":
@@ -77,7 +77,7 @@ class _Lifter:
         outputs = [self.same.get(i, i) for i in self.graph.outputs]
         first_input, first_output = len(self.graph.inputs), len(outputs)
         variables = tuple(
-            Variable(name, self._first(name, tensor), first_input + place, first_output + place)
+            StateVariable(name, self._first(name, tensor), first_input + place, first_output + place)
             for place, (name, tensor) in enumerate(self.given.items())
         )
         lifted = replace(

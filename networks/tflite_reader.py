@@ -72,7 +72,7 @@ def parse_network(data: bytes, where: str = "network") -> Graph:
             "identifier",
         )
     try:
-        return _Reader(data, where).graph()
+        return _TfliteReader(data, where).graph()
     except _DAMAGE as error:
         raise NetworkError(
             f"{where}: the TensorFlow Lite model is damaged ({type(error).__name__}: {error}); "
@@ -81,7 +81,7 @@ def parse_network(data: bytes, where: str = "network") -> Graph:
         ) from error
 
 
-class _Reader:
+class _TfliteReader:
     def __init__(self, data: bytes, where: str) -> None:
         self.data = data
         self.where = where

@@ -8,9 +8,9 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from resil.networks.architecture import Architecture, Block, Shape
+from resil.networks.architecture import Architecture, ArchitectureLayer, Shape
 from resil.networks.errors import NetworkError
-from resil.networks.float_network import INPUT, FloatNetwork, Layer
+from resil.networks.float_network import INPUT, FloatLayer, FloatNetwork
 
 Torch: TypeAlias = Any  # imported only to train, and without types here
 
@@ -66,7 +66,7 @@ class TorchModel:
             values[block.name] = result
         return result
 
-    def _forward(self, block: Block, index: int, sources: list[Torch]) -> Torch:
+    def _forward(self, block: ArchitectureLayer, index: int, sources: list[Torch]) -> Torch:
         functional = self.torch.nn.functional
         value = sources[0]
         if block.kind == "ADD":
@@ -95,7 +95,7 @@ class TorchModel:
             if block.name in self.weights:
                 weights, bias = self._parameters(block, self._rows_of_flattened(index))
             layers.append(
-                Layer(block.name, block.kind, weights, bias, block.window, block.relu, block.sources)
+                FloatLayer(block.name, block.kind, weights, bias, block.window, block.relu, block.sources)
             )
         return FloatNetwork(self.architecture.name, self.architecture.input_shape, tuple(layers))
 
@@ -108,7 +108,7 @@ class TorchModel:
         return self.shapes[self.architecture.sources(names.index(source))[0]]
 
     def _parameters(
-        self, block: Block, flattened: Shape | None
+        self, block: ArchitectureLayer, flattened: Shape | None
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         module = self.weights[block.name]
         weights, bias = _array(module.weight), _array(module.bias)
@@ -128,7 +128,7 @@ class TorchModel:
         return weights, bias
 
 
-def _module(torch: Torch, block: Block, source: Shape) -> Torch:
+def _module(torch: Torch, block: ArchitectureLayer, source: Shape) -> Torch:
     if block.kind == "FULLY_CONNECTED":
         return torch.nn.Linear(source[-1], block.filters)
     if block.window is None or not block.kind.endswith("CONV_2D"):

@@ -15,7 +15,7 @@ _TABLE = re.compile(r'<table name="(\w+)">\s*<!\[CDATA\[\n(.*?)\]\]>\s*</table>'
 
 
 @dataclass(frozen=True)
-class Layer:
+class ScheduledOperation:
     """An operation as Vela scheduled it.
 
     Attributes:
@@ -40,7 +40,7 @@ class VelaReport:
         total_cycles: Vela's estimate for the network.
     """
 
-    layers: Mapping[int, Layer]
+    layers: Mapping[int, ScheduledOperation]
     commands: Mapping[int, int]
     addresses: Mapping[str, int]
     total_cycles: int
@@ -57,7 +57,7 @@ def parse_report(debug: bytes, summary: bytes) -> VelaReport:
     try:
         return VelaReport(
             {
-                int(row["id"]): Layer(row["operator"], row["name"], int(row["op_cycles"]))
+                int(row["id"]): ScheduledOperation(row["operator"], row["name"], int(row["op_cycles"]))
                 for row in tables["perf"]
             },
             {int(row["offset"]): int(row["scheduled_id"]) for row in tables["queue"]},

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from resil.record.blocks import Block
-from resil.record.interval import Interval
+from resil.record.interval import RecordedInterval
 from resil.record.outcomes import OUTCOMES, OutcomeText
 from resil.record.protection_parts import BlockChoice
 from resil.record.protection_state import ProtectionState
@@ -32,7 +32,7 @@ class FailureMode:
 
     block: Block
     outcome: OutcomeText
-    share: Interval
+    share: RecordedInterval
     violates: bool
     mechanism: str
     base_factor: float
@@ -41,19 +41,19 @@ class FailureMode:
     source: str
 
     @property
-    def fit(self) -> Interval:
+    def fit(self) -> RecordedInterval:
         """Rate of this failure mode without protection."""
         return self.share.scaled((self.block.fit_raw or 0.0) * self.weight)
 
     @property
-    def base(self) -> Interval:
+    def base(self) -> RecordedInterval:
         """Rate of this failure mode with hardened cells, whatever detects it."""
         return self.fit.scaled(self.base_factor)
 
     @property
-    def residual(self) -> Interval:
+    def residual(self) -> RecordedInterval:
         """Rate that still violates the safety goal; 0 for outcomes that never do."""
-        return self.base.scaled(1.0 - self.coverage) if self.violates else Interval(0.0, 0.0, 0.0)
+        return self.base.scaled(1.0 - self.coverage) if self.violates else RecordedInterval(0.0, 0.0, 0.0)
 
 
 def failure_modes(summary: Summary, protection: ProtectionState | None) -> list[FailureMode]:

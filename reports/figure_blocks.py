@@ -9,7 +9,7 @@ from resil.record.outcomes import OUTCOMES
 from resil.record.summary import Summary
 from resil.reports.layout import (
     AXIS_HEIGHT,
-    Key,
+    LegendKey,
     axis_below,
     fit_order,
     label_column,
@@ -40,7 +40,11 @@ def fit_against_area(summary: Summary, name: str, width: float) -> Drawing:
     canvas = Canvas(name, width)
     left = label_column((block.name for block in blocks), width)
     top = legend(
-        canvas, [Key("bar-fit", fit_text, not seen), Key("bar-area", "share of area")], left, 4.0, width
+        canvas,
+        [LegendKey("bar-fit", fit_text, not seen), LegendKey("bar-area", "share of area")],
+        left,
+        4.0,
+        width,
     )
     top += 6.0
     bottom = top + _PAIR_ROW * len(blocks)
@@ -75,7 +79,7 @@ def outcome_mix(summary: Summary, name: str, width: float) -> Drawing:
     hazardous = summary.campaign.hazardous
     canvas = Canvas(name, width)
     keys = [
-        Key(
+        LegendKey(
             outcome.key,
             outcome.title + (" (hazardous)" if outcome.key in hazardous else ""),
             outcome.key in hazardous,

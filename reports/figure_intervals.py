@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from resil.record import numbers
-from resil.record.interval import Interval
+from resil.record.interval import RecordedInterval
 from resil.record.protection_state import ProtectionState
 from resil.record.summary import Summary
 from resil.reports.layout import (
@@ -38,7 +38,7 @@ class Mark:
     """
 
     label: str
-    interval: Interval
+    interval: RecordedInterval
     style: str = "fit"
     strong: bool = False
     sampled: bool = True
@@ -132,7 +132,7 @@ def verdict_strip(summary: Summary, protection: ProtectionState | None, name: st
     """Draw the total against the budget, and the bound that the chosen protection reaches."""
     marks = [Mark("unprotected", summary.verdict.fit_interval)]
     if protection is not None and protection.plan.result == "optimal" and protection.plan.fit_hi is not None:
-        marks.append(Mark("protected", Interval(None, 0.0, protection.plan.fit_hi), "chosen"))
+        marks.append(Mark("protected", RecordedInterval(None, 0.0, protection.plan.fit_hi), "chosen"))
     budget = summary.verdict.budget_fit
     if budget is None and protection is not None:
         budget = protection.plan.budget_fit

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 from resil.record import numbers
-from resil.record.campaign_facts import Operation
+from resil.record.campaign_facts import RecordedOperation
 from resil.record.numbers import TIMES
 from resil.record.summary import Summary
 from resil.reports.layout import (
     AXIS_HEIGHT,
-    Key,
+    LegendKey,
     axis_below,
     label_column,
     legend,
@@ -22,7 +22,7 @@ MOST_SHOWN = 20
 _ROW = 38.0
 
 
-def shown_operations(summary: Summary) -> list[Operation]:
+def shown_operations(summary: Summary) -> list[RecordedOperation]:
     """Return the operations that the figure shows: all, or the costliest, in order of execution."""
     operations = list(summary.network.operations)
     costliest = sorted(operations, key=lambda o: max(o.cycles or 0, o.vela_cycles or 0), reverse=True)
@@ -39,8 +39,8 @@ def operation_cycles(summary: Summary, name: str, width: float) -> Drawing:
     canvas = Canvas(name, width)
     left = label_column(labels, width, 0.34)
     keys = [
-        Key("bar-rtl", "measured on the RTL"),
-        Key("bar-vela", "Vela's estimate; RTL / estimate at the right"),
+        LegendKey("bar-rtl", "measured on the RTL"),
+        LegendKey("bar-vela", "Vela's estimate; RTL / estimate at the right"),
     ]
     top = legend(canvas, keys, 8.0, 4.0, width) + 6.0
     bottom = top + _ROW * len(operations)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from resil.record import numbers
 from resil.record.blocks import Block
-from resil.record.interval import Interval
+from resil.record.interval import RecordedInterval
 from resil.record.outcomes import OUTCOMES
 from resil.record.protection_parts import FrontPoint
 from resil.record.protection_state import ProtectionState
@@ -43,17 +43,17 @@ class RateCell:
     high: float
 
 
-def fit_value(interval: Interval) -> Value:
+def fit_value(interval: RecordedInterval) -> Value:
     """Return an interval in FIT as two texts."""
     return Value(numbers.fit(interval.estimate), numbers.fit_range(interval))
 
 
-def percent_value(interval: Interval) -> Value:
+def percent_value(interval: RecordedInterval) -> Value:
     """Return an interval of fractions as two texts."""
     return Value(numbers.percent(interval.estimate), numbers.percent_range(interval))
 
 
-def spfm_value(interval: Interval) -> Value:
+def spfm_value(interval: RecordedInterval) -> Value:
     """Return an interval of shares near one as two texts."""
     lo, hi = (numbers.spfm(end).removesuffix(" %") for end in (interval.lo, interval.hi))
     return Value(numbers.spfm(interval.estimate), f"[{lo}, {hi}]")

@@ -17,7 +17,7 @@ AXIS_HEIGHT = 38.0
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class LegendKey:
     """One entry of a legend: a swatch of a style, hatched or not, with its text."""
 
     css: str
@@ -37,7 +37,7 @@ def row_label(canvas: Canvas, text: str, right: float, y: float, strong: bool = 
     canvas.text(right - 8.0, y, shorten(text, right - 10.0, bold=strong), css, anchor="end")
 
 
-def legend(canvas: Canvas, keys: Sequence[Key], left: float, top: float, right: float) -> float:
+def legend(canvas: Canvas, keys: Sequence[LegendKey], left: float, top: float, right: float) -> float:
     """Draw a legend that wraps within [left, right]; return the y below it."""
     x, y = left, top
     for key in keys:

@@ -10,7 +10,7 @@ from resil.record.study import StudyRecord
 from resil.record.study_cell import CellRecord, CellResults
 from resil.reports.layout import (
     AXIS_HEIGHT,
-    Key,
+    LegendKey,
     axis_below,
     budget_line,
     label_column,
@@ -34,8 +34,8 @@ def stacked_fit(study: StudyRecord, name: str, width: float) -> Drawing:
     colours = {block: f"block-{min(place, _COLOURS - 1)}" for place, block in enumerate(blocks)}
     canvas = Canvas(name, width)
     predicted = any(cell.predicted for cell, _ in study.answered)
-    keys = [Key(colours[block], study.titled(block)) for block in blocks]
-    keys += [Key("none", "predicted, not injected", hatched=True)] if predicted else []
+    keys = [LegendKey(colours[block], study.titled(block)) for block in blocks]
+    keys += [LegendKey("none", "predicted, not injected", hatched=True)] if predicted else []
     left = label_column(study.targets, width)
     budget = study.asked.budget_fit
     top = legend(canvas, keys, 8.0, 4.0, width) + (6.0 if budget is None else 24.0)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from textwrap import fill
 
 from resil.record import numbers
-from resil.record.interval import Interval
+from resil.record.interval import RecordedInterval
 from resil.record.study import ClassMean, ProtectionAsked, StudyRecord
 from resil.record.study_cell import CellRecord, CellResults
 from resil.reports.study_growth import growth_lines, growth_table
@@ -279,7 +279,7 @@ def _spfm(cell: CellRecord) -> str:
     return f"{PREDICTED if cell.predicted else ''}{' / '.join(views)}"
 
 
-def _interval(spfm: Interval) -> str:
+def _interval(spfm: RecordedInterval) -> str:
     lo, hi = (numbers.spfm(end).removesuffix(" %") for end in (spfm.lo, spfm.hi))
     return f"{numbers.spfm(spfm.estimate)} [{lo}, {hi}]"
 

@@ -9,7 +9,7 @@ from rich.text import Text
 from resil.record import numbers
 from resil.record.blocks import Block
 from resil.record.campaign_facts import TargetRecord
-from resil.record.interval import Interval
+from resil.record.interval import RecordedInterval
 from resil.record.outcomes import OUTCOMES
 from resil.record.protection_state import ProtectionState, confirmation_line
 from resil.record.safety import Safety
@@ -39,12 +39,12 @@ _COLOURS = {
 }
 
 
-def fit_cell(interval: Interval) -> str:
+def fit_cell(interval: RecordedInterval) -> str:
     """Return an interval in FIT: `0.0123 [0.0098, 0.0152]`."""
     return f"{numbers.fit(interval.estimate)} {numbers.fit_range(interval)}"
 
 
-def percent_cell(interval: Interval) -> str:
+def percent_cell(interval: RecordedInterval) -> str:
     """Return an interval of fractions in percent: `12.3 % [9.81, 15.2]`."""
     return f"{numbers.percent(interval.estimate)} {numbers.percent_range(interval)}"
 
@@ -316,7 +316,7 @@ def inputs_line(summary: Summary) -> str:
         bound = f"{over.tolerance.fit:.3g} FIT ({sure} confidence)"
         parts.append(f"{part} of inputs like these lie below {bound}")
     worst = over.worst[0]
-    interval = fit_cell(Interval(worst.fit, worst.fit_lo, worst.fit_hi))
+    interval = fit_cell(RecordedInterval(worst.fit, worst.fit_lo, worst.fit_hi))
     parts.append(f"the worst that ran is input {worst.input} with {interval} FIT")
     return f"Inputs: {'; '.join(parts)}."
 
@@ -336,7 +336,7 @@ def metrics_line(summary: Summary) -> str:
     )
 
 
-def _spfm_cell(spfm: Interval) -> str:
+def _spfm_cell(spfm: RecordedInterval) -> str:
     return f"{numbers.spfm(spfm.estimate)} [{numbers.spfm(spfm.lo)}, {numbers.spfm(spfm.hi)}]"
 
 

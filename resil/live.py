@@ -73,7 +73,7 @@ class _Rest(ProgressColumn):
         return Text(say(), no_wrap=True, overflow="ellipsis")
 
 
-class _Table(Progress):
+class _TaskTable(Progress):
     """Rows that have been there for a while."""
 
     def get_renderables(self) -> Iterable[RenderableType]:
@@ -94,7 +94,7 @@ class LiveRows:
         file = cast(TextIO, Forgiving(stream))
         self._clock = clock
         self._console = Console(file=file, highlight=False, markup=False, emoji=False)
-        self._rows = _Table(
+        self._rows = _TaskTable(
             _Words(),
             _Bar(bar_width=_BAR_WIDTH),
             _Rest(),

@@ -17,7 +17,7 @@ _EQUAL = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class PooledGroup:
     """Injections into storage that is analysed together: one binomial proportion for each set of outcomes.
 
     Attributes:
@@ -62,10 +62,10 @@ class Evidence:
         known: Intervals in FIT that were found in a better way, by the set of outcomes.
     """
 
-    groups: tuple[Group, ...]
+    groups: tuple[PooledGroup, ...]
     confidence: float = 0.95
     stated: float = 0.95
-    inputs: tuple[tuple[Group, ...], ...] = ()
+    inputs: tuple[tuple[PooledGroup, ...], ...] = ()
     known: Mapping[frozenset[str], Interval] = field(default_factory=dict)
     labels: tuple[int, ...] = ()
 
@@ -94,7 +94,7 @@ class Evidence:
     def scaled(self, factors: Mapping[str, float]) -> Evidence:
         """Return the same injections with the rates of kinds of storage multiplied."""
 
-        def scale(groups: Sequence[Group]) -> tuple[Group, ...]:
+        def scale(groups: Sequence[PooledGroup]) -> tuple[PooledGroup, ...]:
             return tuple(replace(g, fit_raw=g.fit_raw * factors.get(g.kind, 1.0)) for g in groups)
 
         kinds = {g.kind for g in self.groups if g.fit_raw}
@@ -106,11 +106,11 @@ class Evidence:
             self, groups=scale(self.groups), inputs=tuple(scale(own) for own in self.inputs), known=known
         )
 
-    def where(self, chosen: Callable[[Group], bool]) -> Evidence:
+    def where(self, chosen: Callable[[PooledGroup], bool]) -> Evidence:
         """Return the part of the evidence in some groups."""
         keep = [i for i, group in enumerate(self.groups) if chosen(group)]
 
-        def some(groups: Sequence[Group]) -> tuple[Group, ...]:
+        def some(groups: Sequence[PooledGroup]) -> tuple[PooledGroup, ...]:
             return tuple(groups[i] for i in keep)
 
         if len(keep) == len(self.groups):

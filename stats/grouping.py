@@ -44,7 +44,7 @@ def group(
     owner, count = np.zeros(len(strata), dtype=np.int64), 0
     for place in range(len(names)):
         own = np.flatnonzero(pool == place)
-        parts = [_Part(sum(each[m] for m in own.tolist()), own.tolist())]
+        parts = [_PlannedStrata(sum(each[m] for m in own.tolist()), own.tolist())]
         if level is not None:
             own = own[np.argsort(level[own], kind="stable")]
             parts = _joined(_by(own.tolist(), level.tolist(), each), fewest)
@@ -55,25 +55,27 @@ def group(
     return owner
 
 
-class _Part(NamedTuple):
+class _PlannedStrata(NamedTuple):
     """Strata, and the injections planned for them."""
 
     planned: float
     members: list[int]
 
-    def plus(self, other: _Part) -> _Part:
-        return _Part(self.planned + other.planned, self.members + other.members)
+    def plus(self, other: _PlannedStrata) -> _PlannedStrata:
+        return _PlannedStrata(self.planned + other.planned, self.members + other.members)
 
 
-def _by(members: list[int], values: list[int], planned: list[float]) -> list[_Part]:
+def _by(members: list[int], values: list[int], planned: list[float]) -> list[_PlannedStrata]:
     """Return the members with equal values, in the order in which the values first appear."""
     parts: dict[int, list[int]] = {}
     for member in members:
         parts.setdefault(values[member], []).append(member)
-    return [_Part(sum(planned[m] for m in part), part) for part in parts.values()]
+    return [_PlannedStrata(sum(planned[m] for m in part), part) for part in parts.values()]
 
 
-def _split(part: _Part, codes: list[list[int]], planned: list[float], depth: int, fewest: int) -> list[_Part]:
+def _split(
+    part: _PlannedStrata, codes: list[list[int]], planned: list[float], depth: int, fewest: int
+) -> list[_PlannedStrata]:
     if depth == len(codes) or part.planned < 2 * fewest:
         return [part]
     children = _by(part.members, codes[depth], planned)
@@ -88,9 +90,9 @@ def _split(part: _Part, codes: list[list[int]], planned: list[float], depth: int
     return parts
 
 
-def _joined(parts: list[_Part], fewest: int) -> list[_Part]:
+def _joined(parts: list[_PlannedStrata], fewest: int) -> list[_PlannedStrata]:
     """Join neighbours until each has enough; what is left at the end goes to the last that has."""
-    groups: list[_Part] = []
+    groups: list[_PlannedStrata] = []
     for part in parts:
         if groups and groups[-1].planned < fewest:
             groups[-1] = groups[-1].plus(part)

@@ -29,7 +29,7 @@ from resil.stats.designs import SamplingDesign
 from resil.stats.guided import agrees, bounded
 from resil.stats.intervals import Interval
 from resil.stats.looks import look_confidences, look_sizes
-from resil.stats.plans import Batch, Plan, Step, interval_over_inputs, settled
+from resil.stats.plans import Batch, PlanStep, SamplingPlan, interval_over_inputs, settled
 from resil.stats.strata import Strata, spread
 from resil.stats.weighted import weighted_sum
 
@@ -43,7 +43,7 @@ _GROWTH = 1.4
 
 
 @dataclass(frozen=True, eq=False)
-class _Groups:
+class _RiskGroups:
     """Strata of similar risk.
 
     Attributes:
@@ -89,7 +89,9 @@ class _Groups:
         return weighted_sum(sums[0], sums[1], sums[2], confidence)
 
 
-def guided_step(strata: Strata, risks: npt.ArrayLike, plan: Plan, seed: int, done: Sequence[Batch]) -> Step:
+def guided_step(
+    strata: Strata, risks: npt.ArrayLike, plan: SamplingPlan, seed: int, done: Sequence[Batch]
+) -> PlanStep:
     """Return the next step of a guided campaign, as `stats.plans.next_step` does of others.
 
     Args:
@@ -100,11 +102,11 @@ def guided_step(strata: Strata, risks: npt.ArrayLike, plan: Plan, seed: int, don
         seed: Of the campaign.
         done: Batches so far, in order, each as the step before asked for it.
     """
-    groups = _Groups(strata, risks)
+    groups = _RiskGroups(strata, risks)
     plan = replace(plan, maximum=min(plan.maximum, int(strata.sizes.sum(dtype=object))))
     if not done:
         counts = _spread_all(groups, _first(groups, plan), np.zeros(len(strata), np.int64), seed, "batch 0")
-        return Step("main", counts, _plain(strata), 0, plan.confidence)
+        return PlanStep("main", counts, _plain(strata), 0, plan.confidence)
     x, n = groups.total(done[0].events), groups.total(done[0].injections)
     guided = agrees(groups.risk, x, n)
     sizes = _looks(groups, plan, x, n, guided)
@@ -128,14 +130,14 @@ def guided_step(strata: Strata, risks: npt.ArrayLike, plan: Plan, seed: int, don
         more = sizes[look] - int(drawn.sum())
         add = _by_risk if guided else _spread_all
         counts = add(groups, more, drawn, seed, f"batch {look + 1}")
-    return Step("done" if reason else "main", counts, design, 0, confidence, total, reason)
+    return PlanStep("done" if reason else "main", counts, design, 0, confidence, total, reason)
 
 
 def _plain(strata: Strata) -> SamplingDesign:
     return SamplingDesign(np.zeros(len(strata), dtype=np.int64), np.ones(1), jitter=False)
 
 
-def _first(groups: _Groups, plan: Plan) -> int:
+def _first(groups: _RiskGroups, plan: SamplingPlan) -> int:
     """Return the size of the first batch."""
     half = round(_FIRST * plan.maximum)
     if not plan.stops:
@@ -149,7 +151,9 @@ def _first(groups: _Groups, plan: Plan) -> int:
     return min(max(round(_FIRST * needed), _FEWEST_FIRST), half)
 
 
-def _looks(groups: _Groups, plan: Plan, x: FloatArray, n: FloatArray, guided: bool) -> tuple[int, ...]:
+def _looks(
+    groups: _RiskGroups, plan: SamplingPlan, x: FloatArray, n: FloatArray, guided: bool
+) -> tuple[int, ...]:
     """Return the numbers of injections at which the results are looked at.
 
     Rates are guessed for that from the first batch and the predictions, these scaled to its events. The first
@@ -176,8 +180,8 @@ def _looks(groups: _Groups, plan: Plan, x: FloatArray, n: FloatArray, guided: bo
 
 
 def _enough(
-    groups: _Groups,
-    plan: Plan,
+    groups: _RiskGroups,
+    plan: SamplingPlan,
     expected: Callable[[float], tuple[FloatArray, FloatArray]],
     least: int,
     guided: bool,
@@ -195,7 +199,7 @@ def _enough(
     return min(round(high), plan.maximum)
 
 
-def _spread_all(groups: _Groups, total: int, drawn: IntArray, seed: int, name: str) -> IntArray:
+def _spread_all(groups: _RiskGroups, total: int, drawn: IntArray, seed: int, name: str) -> IntArray:
     """Spread injections in proportion to weight, evenly over the groups too."""
     order = np.argsort(groups.owner, kind="stable")
     counts = np.zeros(len(order), dtype=np.int64)
@@ -204,7 +208,7 @@ def _spread_all(groups: _Groups, total: int, drawn: IntArray, seed: int, name: s
     return counts
 
 
-def _by_risk(groups: _Groups, total: int, drawn: IntArray, seed: int, name: str) -> IntArray:
+def _by_risk(groups: _RiskGroups, total: int, drawn: IntArray, seed: int, name: str) -> IntArray:
     room = groups.strata.sizes - drawn
     rooms = [int(room[groups.owner == g].sum(dtype=object)) for g in range(groups.size)]
     missing = 1 if np.any((groups.total(drawn) == 0) & (groups.weight > 0)) else 0

@@ -43,7 +43,7 @@ class ToleranceBound:
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class InputSpread:
     """Variances of a weighted sum of rates.
 
     Attributes:
@@ -156,7 +156,7 @@ def each_input(
     return [weighted_sum(a, b, w, level) for a, b in zip(x, n, strict=True)]
 
 
-def spread_of(events: npt.ArrayLike, trials: npt.ArrayLike, weights: npt.ArrayLike) -> Spread:
+def spread_of(events: npt.ArrayLike, trials: npt.ArrayLike, weights: npt.ArrayLike) -> InputSpread:
     """Return how much of the variance lies between inputs and how much within them.
 
     The estimator is that of `stats.clusters`: an input moves the mean by u_i, and I / (I - 1) sum u_i^2 is
@@ -175,10 +175,10 @@ def spread_of(events: npt.ArrayLike, trials: npt.ArrayLike, weights: npt.ArrayLi
     mean, inputs, injections = float((w * p).sum()), len(x), float(total.sum())
     within = binomial * injections
     if inputs == 1:
-        return Spread(mean, 0.0, within, 1)
+        return InputSpread(mean, 0.0, within, 1)
     moved = (w * (x - n * p) / total).sum(axis=1)
     variance = inputs / (inputs - 1) * float((moved**2).sum())
-    return Spread(mean, max(0.0, (variance - binomial) * inputs), within, inputs)
+    return InputSpread(mean, max(0.0, (variance - binomial) * inputs), within, inputs)
 
 
 def worst(intervals: Sequence[Interval], count: int) -> list[int]:

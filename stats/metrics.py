@@ -19,7 +19,7 @@ Result = Literal["met", "missed", "inconclusive", "not assessed", "none"]
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class TargetVerdict:
     """The answer to a target.
 
     Attributes:
@@ -142,7 +142,7 @@ def safety_metrics(
     return SafetyMetrics(None, total.fit, None, tuple(notes))
 
 
-def fit_verdict(fit: Interval, budget_fit: float | None) -> Verdict:
+def fit_verdict(fit: Interval, budget_fit: float | None) -> TargetVerdict:
     """Compare a FIT interval with its budget, the largest rate allowed.
 
     Raises:
@@ -153,26 +153,26 @@ def fit_verdict(fit: Interval, budget_fit: float | None) -> Verdict:
         'The upper 95 % limit of 0.004 FIT is within the budget of 0.01 FIT.'
     """
     if budget_fit is None:
-        return Verdict("none", "No budget was given, so no verdict is.")
+        return TargetVerdict("none", "No budget was given, so no verdict is.")
     if budget_fit < 0.0:
         raise ArgumentError(f"a budget is >= 0 FIT, found {budget_fit}", "budget")
     percent, budget = f"{fit.confidence:.4%}".rstrip("%").rstrip("0").rstrip("."), f"{budget_fit:.3g} FIT"
     if fit.hi <= budget_fit:
-        return Verdict(
+        return TargetVerdict(
             "met", f"The upper {percent} % limit of {fit.hi:.3g} FIT is within the budget of {budget}."
         )
     if fit.lo > budget_fit:
-        return Verdict(
+        return TargetVerdict(
             "missed", f"Even the lower {percent} % limit of {fit.lo:.3g} FIT is above the budget of {budget}."
         )
-    return Verdict(
+    return TargetVerdict(
         "inconclusive",
         f"The budget of {budget} lies inside the {percent} % interval of {fit.lo:.3g} to {fit.hi:.3g} FIT: "
         "more injections will narrow it.",
     )
 
 
-def spfm_verdict(metric: Interval, target: float) -> Verdict:
+def spfm_verdict(metric: Interval, target: float) -> TargetVerdict:
     """Compare an SPFM interval with its target, the smallest value allowed.
 
     Raises:
@@ -185,14 +185,14 @@ def spfm_verdict(metric: Interval, target: float) -> Verdict:
     if not 0.0 <= target <= 1.0:
         raise ArgumentError(f"an SPFM target is in 0 .. 1, found {target}", "target")
     if metric.lo >= target:
-        return Verdict(
+        return TargetVerdict(
             "met", f"The lower limit of SPFM, {metric.lo:.4%}, reaches its target of {target:.2%}."
         )
     if metric.hi < target:
-        return Verdict(
+        return TargetVerdict(
             "missed", f"Even the upper limit of SPFM, {metric.hi:.4%}, is below the target of {target:.2%}."
         )
-    return Verdict(
+    return TargetVerdict(
         "inconclusive",
         f"The SPFM target of {target:.2%} lies inside the interval of {metric.lo:.4%} to {metric.hi:.4%}: "
         "more injections will narrow it.",

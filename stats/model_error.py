@@ -43,7 +43,7 @@ _LEVELS = (np.arange(_SAMPLES) + 0.5) / _SAMPLES
 
 
 @dataclass(frozen=True, eq=False)
-class Spread:
+class ErrorSpread:
     """The standard deviation of the logarithm of truth over prediction, as far as it is known.
 
     Attributes:
@@ -77,7 +77,7 @@ def fit_spread(
     expected: npt.ArrayLike,
     populations: Sequence[object],
     around: float | None = None,
-) -> Spread:
+) -> ErrorSpread:
     """Return what observations of populations that were left out show of the spread.
 
     Args:
@@ -105,11 +105,11 @@ def fit_spread(
         middle = _WITHOUT_EVIDENCE if around is None else around
         score -= 0.5 * (np.log(_SPREADS / middle) / _PRIOR_SPREAD) ** 2
     weights = np.exp(score - score.max())
-    return Spread(weights / weights.sum())
+    return ErrorSpread(weights / weights.sum())
 
 
 def predicted_interval(
-    prediction: float, spread: Spread, injections: float, confidence: float = 0.95
+    prediction: float, spread: ErrorSpread, injections: float, confidence: float = 0.95
 ) -> Interval:
     """Return the interval of a rate.
 
@@ -167,7 +167,7 @@ class PredictedPart:
 
     weight: float
     prediction: float
-    spread: Spread
+    spread: ErrorSpread
     injections: float
     trials: float
 

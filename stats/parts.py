@@ -21,7 +21,7 @@ IntArray = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Group:
+class StrataGroup:
     """What came of the injections into the strata of one block and kind that are analysed together.
 
     Attributes:
@@ -75,7 +75,7 @@ def parts_by(strata: Strata, design: SamplingDesign, depth: int) -> GroupParts:
 
 def collapse(
     strata: Strata, design: SamplingDesign, counts: Mapping[str, npt.ArrayLike], by_block: bool = False
-) -> tuple[Group, ...]:
+) -> tuple[StrataGroup, ...]:
     """Return the counted outcomes of the groups of a design.
 
     A group that spans several kinds of storage (of the uniform design) is divided by kind, or with
@@ -106,7 +106,7 @@ def collapse(
 
 def parts_of(
     strata: Strata, design: SamplingDesign, counts: Mapping[str, npt.ArrayLike], depth: int
-) -> list[tuple[tuple[str, ...], Group]]:
+) -> list[tuple[tuple[str, ...], StrataGroup]]:
     """Return the counted outcomes of each part of a group whose labels agree in their first `depth` names.
 
     Within a group injections are in proportion to weights, so a part of a group is a sample of that part.
@@ -136,7 +136,7 @@ def _counted(
     parts: GroupParts,
     counts: Mapping[str, npt.ArrayLike],
     wholes: Mapping[tuple[str, str], float],
-) -> list[tuple[tuple[str, ...], Group]]:
+) -> list[tuple[tuple[str, ...], StrataGroup]]:
     """Return each part with its weight, its share of what is named in `wholes`, and its counts."""
     sums = {outcome: parts.total(own).astype(np.int64).tolist() for outcome, own in counts.items()}
     found = []
@@ -145,7 +145,7 @@ def _counted(
     ):
         share = weight / wholes[label[0], label[1]] if weight else 0.0
         own = {outcome: each[place] for outcome, each in sums.items()}
-        found.append((label, Group(label[0], label[1], weight, share, own)))
+        found.append((label, StrataGroup(label[0], label[1], weight, share, own)))
     return found
 
 

@@ -57,7 +57,7 @@ _AFTER_FORESEEN = 1.4
 
 
 @dataclass(frozen=True)
-class Plan:
+class SamplingPlan:
     """What is asked of a campaign.
 
     Attributes:
@@ -152,7 +152,7 @@ class Schedule:
 
 
 @dataclass(frozen=True, eq=False)
-class Step:
+class PlanStep:
     """What to do next.
 
     Attributes:
@@ -178,7 +178,7 @@ class Step:
     reason: str = ""
 
 
-def next_step(strata: Strata, plan: Plan, seed: int, done: Sequence[Batch]) -> Step:
+def next_step(strata: Strata, plan: SamplingPlan, seed: int, done: Sequence[Batch]) -> PlanStep:
     """Return the next step of a plan.
 
     Args:
@@ -206,7 +206,7 @@ def next_step(strata: Strata, plan: Plan, seed: int, done: Sequence[Batch]) -> S
     first = 2 if plan.kind == "adaptive" and plan.maximum >= ADAPTIVE_FROM else 0
     if len(done) < first:
         counts = _pilot(strata, plan, seed, done)
-        return Step("pilot", counts, None, first, plan.confidence)
+        return PlanStep("pilot", counts, None, first, plan.confidence)
     pilot = _joined(strata, done[:first])
     parts = (pilot.injections, pilot.events, pilot.costs)
     schedule = _schedule(strata, plan, *(part.tobytes() for part in parts))
@@ -226,7 +226,7 @@ def next_step(strata: Strata, plan: Plan, seed: int, done: Sequence[Batch]) -> S
             reason, first = "exhausted", 0
             total = total_interval(strata, schedule.design, done, confidence)
     stage: Literal["main", "done"] = "done" if reason else "main"
-    return Step(stage, counts, schedule.design, first, confidence, total, reason)
+    return PlanStep(stage, counts, schedule.design, first, confidence, total, reason)
 
 
 def total_interval(
@@ -289,7 +289,7 @@ def _by_kind(strata: Strata) -> SamplingDesign:
 
 
 @lru_cache(maxsize=4)
-def _schedule(strata: Strata, plan: Plan, injections: bytes, events: bytes, costs: bytes) -> Schedule:
+def _schedule(strata: Strata, plan: SamplingPlan, injections: bytes, events: bytes, costs: bytes) -> Schedule:
     """Return the schedule that follows from a pilot, or without injections in it the only one there is.
 
     It is kept, since every step of a campaign asks for it again.
@@ -298,12 +298,12 @@ def _schedule(strata: Strata, plan: Plan, injections: bytes, events: bytes, cost
     return _after_pilot(strata, plan, Batch(n, x, c)) if n.any() else _fixed(strata, plan)
 
 
-def _fixed(strata: Strata, plan: Plan) -> Schedule:
+def _fixed(strata: Strata, plan: SamplingPlan) -> Schedule:
     design = uniform_design(strata) if plan.kind == "uniform" else stratified_design(strata, plan.maximum)
     return Schedule(design, (plan.maximum,), (plan.confidence,))
 
 
-def _pilot(strata: Strata, plan: Plan, seed: int, done: Sequence[Batch]) -> IntArray:
+def _pilot(strata: Strata, plan: SamplingPlan, seed: int, done: Sequence[Batch]) -> IntArray:
     """Return the injections of the pilot: some, then as many as they promise to be worth, perhaps none."""
     so_far = _joined(strata, done)
     size, name = _PILOT, "pilot"
@@ -326,7 +326,7 @@ def _joined(strata: Strata, batches: Sequence[Batch]) -> Batch:
     )
 
 
-def _after_pilot(strata: Strata, plan: Plan, pilot: Batch) -> Schedule:
+def _after_pilot(strata: Strata, plan: SamplingPlan, pilot: Batch) -> Schedule:
     """Choose the design and the looks from the pilot.
 
     How many injections a margin needs is foreseen well, so the first look is there. How many a verdict
@@ -348,7 +348,7 @@ def _after_pilot(strata: Strata, plan: Plan, pilot: Batch) -> Schedule:
 
 
 def _enough(
-    strata: Strata, design: SamplingDesign, rates: FloatArray, plan: Plan, least: int, most: int
+    strata: Strata, design: SamplingDesign, rates: FloatArray, plan: SamplingPlan, least: int, most: int
 ) -> int:
     """Return the number of injections after which the expected counts settle what is asked."""
     if plan.margin is None and plan.budget is None:
@@ -364,7 +364,7 @@ def _enough(
     return min(round(high), most)
 
 
-def settled(plan: Plan, total: Interval) -> str:
+def settled(plan: SamplingPlan, total: Interval) -> str:
     """Return what lets a campaign stop with this total, "margin" or "budget"; "" if nothing does."""
     if plan.stops:
         budget = plan.budget

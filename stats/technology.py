@@ -29,7 +29,7 @@ _QUANTITIES = (*SRAM_QUANTITIES, "flip_flop", "multi_cell_bits")
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class TechnologyFigure:
     """One figure of a technology.
 
     Attributes:
@@ -138,7 +138,7 @@ class Technology:
 
     name: str
     node: str
-    entries: tuple[Entry, ...]
+    entries: tuple[TechnologyFigure, ...]
 
     def fit_per_bit(self, kind: str) -> float:
         """Return the raw rate of one bit in FIT; `kind` is one of `KINDS`.
@@ -206,11 +206,11 @@ class Technology:
         entries = self.entries
         if flip_flop_fit is not None:
             ends = flip_flop_range or (None, None)
-            own = Entry("flip_flop", flip_flop_fit, "FIT/flip-flop", "assumed", source, *ends)
+            own = TechnologyFigure("flip_flop", flip_flop_fit, "FIT/flip-flop", "assumed", source, *ends)
             entries = (*(e for e in entries if e.quantity != own.quantity), own)
         if sram_fit_per_mbit is not None:
             ends = sram_range or (None, None)
-            own = Entry(
+            own = TechnologyFigure(
                 "sram_neutron", sram_fit_per_mbit, "FIT/Mbit", "assumed", f"{source}, all causes", *ends
             )
             entries = (*(e for e in entries if e.quantity not in SRAM_QUANTITIES), own)
@@ -279,7 +279,7 @@ def _technology(table: Mapping[str, Any], where: str) -> Technology:
     return Technology(name, str(table["node"]), entries)
 
 
-def _entry(table: Mapping[str, Any], spot: str) -> Entry:
+def _entry(table: Mapping[str, Any], spot: str) -> TechnologyFigure:
     spot = f"{spot}, entry {table.get('quantity', '?')}"
     _only(table, ("quantity", "value", "unit", "status", "source"), spot, ("low", "high"))
     value, low, high = (_number(table, key, spot) for key in ("value", "low", "high"))
@@ -290,7 +290,7 @@ def _entry(table: Mapping[str, Any], spot: str) -> Entry:
             "value",
         )
     unit, status, source = (str(table[key]) for key in ("unit", "status", "source"))
-    entry = Entry(str(table["quantity"]), value, unit, status, source, low, high)
+    entry = TechnologyFigure(str(table["quantity"]), value, unit, status, source, low, high)
     if entry.quantity not in _QUANTITIES:
         raise StatsError(f"{spot}: quantity needs to be one of {', '.join(_QUANTITIES)}", "quantity")
     if entry.status not in STATUSES:

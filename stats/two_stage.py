@@ -9,7 +9,7 @@ from math import inf, sqrt
 from scipy.special import stdtrit
 
 from resil.stats.errors import ArgumentError
-from resil.stats.input_spread import Spread
+from resil.stats.input_spread import InputSpread
 
 # Fewer say too little of how inputs differ: of 8, limits are 1.2 times as wide as of very many.
 FEWEST = 8
@@ -35,7 +35,7 @@ class InputPlan:
 
 
 def plan_inputs(
-    spread: Spread,
+    spread: InputSpread,
     injections: int,
     golden_cost: float,
     injection_cost: float,

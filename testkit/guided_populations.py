@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from resil.stats.guided_plan import guided_step
-from resil.stats.plans import Batch, Plan, Step
+from resil.stats.plans import Batch, PlanStep, SamplingPlan
 from resil.stats.strata import Strata
 
 IntArray = npt.NDArray[np.int64]
@@ -32,14 +32,14 @@ class Made:
     weights: tuple[float, ...]
     rates: tuple[float, ...]
     risks: tuple[float, ...]
-    plan: Plan
+    plan: SamplingPlan
 
     @property
     def truth(self) -> float:
         """The sum that campaigns estimate."""
         return float(np.dot(self.weights, self.rates))
 
-    def play(self, seed: int) -> tuple[Step, IntArray, IntArray]:
+    def play(self, seed: int) -> tuple[PlanStep, IntArray, IntArray]:
         """Return the last step, and events and injections of every level."""
         labels = [("", "ff", str(level)) for level in range(len(self.weights))]
         strata = Strata.of(labels, self.weights, [10**12] * len(labels))
@@ -54,11 +54,11 @@ class Made:
 
 
 def _fixed(weights: Levels, rates: Levels, risks: Levels, injections: int) -> Made:
-    return Made(weights, rates, risks, Plan("guided", injections))
+    return Made(weights, rates, risks, SamplingPlan("guided", injections))
 
 
 TWO, THREE, HEAVY = (0.76, 0.24), (0.7, 0.2, 0.1), (0.8, 0.15, 0.05)
-_MARGIN = Plan("guided", 5000, margin=0.3, relative=True)
+_MARGIN = SamplingPlan("guided", 5000, margin=0.3, relative=True)
 POPULATIONS = {
     "rare event in a heavy level, n = 1,000": _fixed(TWO, (0.003, 1.0), (0.003, 0.99), 1000),
     "the same, rate 0.01": _fixed(TWO, (0.01, 1.0), (0.003, 0.99), 1000),
@@ -76,8 +76,10 @@ POPULATIONS = {
     "rare event, until a margin": Made(TWO, (0.003, 0.5), (0.003, 0.5), _MARGIN),
     "heavy level hidden, until a margin": Made(HEAVY, (0.015, 0.05, 0.7), (0.0003, 0.05, 0.7), _MARGIN),
     "six levels, until a margin": Made(*SIX, SIX[1], _MARGIN),
-    "rare event, until a verdict": Made(TWO, (0.003, 0.5), (0.003, 0.5), Plan("guided", 3000, budget=0.14)),
+    "rare event, until a verdict": Made(
+        TWO, (0.003, 0.5), (0.003, 0.5), SamplingPlan("guided", 3000, budget=0.14)
+    ),
     "heavy level hidden, until a verdict": Made(
-        HEAVY, (0.015, 0.05, 0.7), (0.0003, 0.05, 0.7), Plan("guided", 3000, budget=0.07)
+        HEAVY, (0.015, 0.05, 0.7), (0.0003, 0.05, 0.7), SamplingPlan("guided", 3000, budget=0.07)
     ),
 }  # fmt: skip

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
-from resil.rtl_harness.engine.fast.native.library import Instance, Port, Stop
+from resil.rtl_harness.engine.fast.native.library import ModelInstance, OutputPort, Stop
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.faults import Fault, Injection
 
@@ -61,15 +61,15 @@ class PlainRunner:
         faulty = self._faulty
         moved, value = max(move for move in self._engine.golden().moves if move[0] <= cycle)
         while True:
-            if (now := faulty.port(Port.OPERATION)) != value:
+            if (now := faulty.port(OutputPort.OPERATION)) != value:
                 moved, value = faulty.cycle, now
-            if faulty.port(Port.DONE):
+            if faulty.port(OutputPort.DONE):
                 return True
             if faulty.cycle >= min(limit, moved + allowed):
                 return False
             faulty.run(faulty.cycle + 1)
 
-    def _compared(self, fault: Fault, faulty: Instance, limit: int) -> Injection:
+    def _compared(self, fault: Fault, faulty: ModelInstance, limit: int) -> Injection:
         while True:
             stop = faulty.run(min(limit, faulty.cycle // COMPARE_EVERY * COMPARE_EVERY + COMPARE_EVERY))
             if stop is Stop.DONE or faulty.cycle >= limit:

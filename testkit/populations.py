@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from resil.stats.plans import Batch, Plan, Step, next_step
+from resil.stats.plans import Batch, PlanStep, SamplingPlan, next_step
 from resil.stats.strata import Strata
 
 IntArray = npt.NDArray[np.int64]
@@ -39,7 +39,7 @@ class Population:
         """Truth over the sum of all weights."""
         return self.truth / float(self.strata.weights.sum())
 
-    def play(self, plan: Plan, seed: int) -> tuple[Step, list[Batch]]:
+    def play(self, plan: SamplingPlan, seed: int) -> tuple[PlanStep, list[Batch]]:
         """Play a plan to its end, drawing without replacement."""
         rng = np.random.default_rng([11, seed])
         done: list[Batch] = []

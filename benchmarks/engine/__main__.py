@@ -41,7 +41,7 @@ from resil.networks.compile import compile_network
 from resil.rtl_harness.design.elaboration import elaborate
 from resil.rtl_harness.design.target import load_target
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
-from resil.rtl_harness.engine.fast.processes import Outcome as EngineOutcome
+from resil.rtl_harness.engine.fast.processes import EngineOutcome as EngineOutcome
 from resil.rtl_harness.engine.reference.engine import CocotbEngine
 from resil.rtl_harness.engine.workload import Workload
 from resil.rtl_harness.faults import Fault, Injection, Outcome

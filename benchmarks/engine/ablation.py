@@ -32,7 +32,7 @@ from resil.rtl_harness.design.target import load_target
 from resil.rtl_harness.engine.fast.audit_sample import NOTHING
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.engine.fast.native.injector import Shortcut
-from resil.rtl_harness.engine.fast.processes import Outcome
+from resil.rtl_harness.engine.fast.processes import EngineOutcome
 from resil.rtl_harness.engine.tail import Tail
 from resil.rtl_harness.engine.workload import Workload
 from resil.rtl_harness.faults import Fault, Injection
@@ -116,7 +116,7 @@ def measured(
     target = load_target(options.accelerator)
     if not steps.turned and workload.tail is not None:
         workload = replace(workload, tail=cast(Tail, Still(workload.tail)))
-    outcomes: list[Outcome] = []
+    outcomes: list[EngineOutcome] = []
     with VerilatorEngine(
         target,
         workload,

@@ -28,7 +28,7 @@ from resil.rtl_harness.design.elaboration import elaborate
 from resil.rtl_harness.design.target import load_target
 from resil.rtl_harness.engine.fast.audit_sample import NOTHING, kind_of
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
-from resil.rtl_harness.engine.fast.processes import Outcome
+from resil.rtl_harness.engine.fast.processes import EngineOutcome
 from resil.rtl_harness.engine.workload import Workload
 from testkit.plain_runner import PlainRunner
 
@@ -73,7 +73,7 @@ def compared(workload: Workload, options: argparse.Namespace) -> Equality:
         _, setup = timed(engine.prepare)
         end, sites = engine.golden().end.end_cycle, elaboration.sites
 
-        def count(done: Outcome) -> None:
+        def count(done: EngineOutcome) -> None:
             ways[kind_of(done, end)] += 1
 
         engine.observer = count

@@ -23,7 +23,7 @@ from resil.networks import zoo
 from resil.networks.compile import compile_network
 from resil.networks.vela import ACCELERATORS
 from resil.rtl_harness.design.target import load_target
-from resil.rtl_harness.engine.fast.native.library import Port, Stop
+from resil.rtl_harness.engine.fast.native.library import OutputPort, Stop
 from resil.rtl_harness.engine.fast.native.runner import Runner
 from resil.rtl_harness.engine.workload import Workload
 from resil.rtl_harness.npu.workload import npu_workload
@@ -86,7 +86,7 @@ def _speed(runner: Runner, accelerator: str, job: Workload) -> Speed:
             wall += time.perf_counter() - before[1]
             runs += 1
             if stop is not Stop.DONE or instance.alarms_up:
-                status = instance.port(Port.STATUS)
+                status = instance.port(OutputPort.STATUS)
                 raise RuntimeError(
                     f"{job.name} on {accelerator} ended with {stop.name}, STATUS {status:#010x}"
                 )

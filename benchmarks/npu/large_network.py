@@ -23,7 +23,7 @@ import numpy as np
 
 from resil.networks import reference, zoo
 from resil.networks.compile import CompiledNetwork, compile_network
-from resil.networks.float_network import FloatNetwork, Layer
+from resil.networks.float_network import FloatLayer, FloatNetwork
 from resil.networks.geometry import Window
 from resil.networks.graph import Graph
 from resil.networks.quantise import quantise
@@ -47,7 +47,7 @@ PAIRS = ((1, 64), (2, 128), (1, 128), (2, 256), (1, 256), (2, 512), *[(1, 512)] 
 def mobile_network(width: float, seed: int) -> Graph:
     """Return a quantised MobileNet with random weights that keep the spread of activations."""
     random = np.random.default_rng(seed)
-    layers: list[Layer] = []
+    layers: list[FloatLayer] = []
 
     def add(kind: str, filters: int, channels: int, size: int, stride: int) -> None:
         shape = {
@@ -60,7 +60,7 @@ def mobile_network(width: float, seed: int) -> Graph:
         bias = random.normal(0.0, 0.1, channels if kind == "DEPTHWISE_CONV_2D" else filters)
         window = None if kind == "FULLY_CONNECTED" else Window((size, size), (stride, stride), "SAME")
         relu = kind != "FULLY_CONNECTED"
-        layers.append(Layer(f"{kind.lower()}{len(layers)}", kind, weights, bias, window, relu=relu))
+        layers.append(FloatLayer(f"{kind.lower()}{len(layers)}", kind, weights, bias, window, relu=relu))
 
     channels = max(8, round(32 * width))
     add("CONV_2D", channels, 3, 3, 2)
@@ -69,8 +69,8 @@ def mobile_network(width: float, seed: int) -> Graph:
         filters = max(8, round(wanted * width))
         add("CONV_2D", filters, channels, 1, 1)
         channels = filters
-    layers.append(Layer("mean", "AVERAGE_POOL_2D", window=Window((3, 3), (3, 3), "VALID")))
-    layers.append(Layer("flatten", "FLATTEN"))
+    layers.append(FloatLayer("mean", "AVERAGE_POOL_2D", window=Window((3, 3), (3, 3), "VALID")))
+    layers.append(FloatLayer("flatten", "FLATTEN"))
     add("FULLY_CONNECTED", CLASSES, channels, 1, 1)
     network = FloatNetwork("mobile", (SIDE, SIDE, 3), tuple(layers))
     return quantise(network, random.random((4, SIDE, SIDE, 3)))

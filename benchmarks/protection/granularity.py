@@ -27,7 +27,7 @@ from resil.cli import main as resil
 from resil.protection.basis import Basis, read_basis
 from resil.protection.choose import Candidate, Chooser, choose
 from resil.protection.items import ProtectableDesign, whole_npu
-from resil.protection.judge import Judged, judge
+from resil.protection.judge import JudgedSet, judge
 from resil.protection.options import OptionSet, load_options
 from resil.protection.risks import OUTCOME_KINDS, Network, shrunk_risks
 from resil.protection.targets import Targets
@@ -151,7 +151,7 @@ def carried(basis: Basis, seconds: float) -> Iterator[dict[str, Any]]:
             }
 
 
-def _judged(design: ProtectableDesign, candidate: Candidate, network: Network) -> Judged:
+def _judged(design: ProtectableDesign, candidate: Candidate, network: Network) -> JudgedSet:
     effects = candidate.effects(design, network)
     return judge(network, design.cells, effects, candidate.mechanisms)
 
@@ -173,7 +173,7 @@ def _times(before: float, after: float) -> float:
     return before / after if after > 0.0 else float("inf")
 
 
-def _worst(judged: Sequence[Judged]) -> dict[str, Any]:
+def _worst(judged: Sequence[JudgedSet]) -> dict[str, Any]:
     return {
         "spfm_lo": min(own.spfm_lo or 0.0 for own in judged),
         "times": min(_times(own.fit_before, own.fit.estimate) for own in judged),

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from resil.stats.guided_plan import guided_step
 from resil.stats.input_spread import tolerance_bound
 from resil.stats.intervals import Interval
-from resil.stats.plans import Batch, Kind, Plan, Step, next_step
+from resil.stats.plans import Batch, Kind, PlanStep, SamplingPlan, next_step
 from resil.stats.strata import Strata
 
 FloatArray = npt.NDArray[np.float64]
@@ -70,12 +70,12 @@ def injected(rng: np.random.Generator, injections: IntArray, rates: FloatArray) 
 
 
 @cache
-def plan_of(kind: Kind) -> Plan:
+def plan_of(kind: Kind) -> SamplingPlan:
     """Return the plan of that kind."""
-    return Plan(kind, INJECTIONS, pilot=500 if kind == "adaptive" else 0)
+    return SamplingPlan(kind, INJECTIONS, pilot=500 if kind == "adaptive" else 0)
 
 
-def step_of(kind: Kind, seed: int, done: Sequence[Batch]) -> Step:
+def step_of(kind: Kind, seed: int, done: Sequence[Batch]) -> PlanStep:
     """Return the next step of a campaign."""
     if kind == "guided":
         return guided_step(STRATA, RISKS, plan_of(kind), seed, done)
@@ -83,7 +83,7 @@ def step_of(kind: Kind, seed: int, done: Sequence[Batch]) -> Step:
 
 
 @cache
-def first_step(kind: Kind, seed: int) -> Step:
+def first_step(kind: Kind, seed: int) -> PlanStep:
     """Return the first step, which no result decides."""
     return step_of(kind, seed, [])
 

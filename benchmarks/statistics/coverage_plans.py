@@ -24,7 +24,7 @@ from scipy.special import betaln, ndtri
 from benchmarks.statistics.exhaustive import FILE, OUTCOMES, Region, load
 from resil.stats.designs import SamplingDesign
 from resil.stats.intervals import clopper_pearson, clopper_pearson_limits, wilson
-from resil.stats.plans import ADAPTIVE_FROM, Batch, Kind, Plan, next_step
+from resil.stats.plans import ADAPTIVE_FROM, Batch, Kind, SamplingPlan, next_step
 from resil.stats.strata import Strata
 from resil.stats.weighted import weighted_sum
 from testkit.populations import synthetic, without_replacement
@@ -113,7 +113,7 @@ def real(regions: tuple[Region, ...]) -> Case:
     return Case(Strata.of(labels, weights, sizes), ("hazardous", *OUTCOMES), np.array(bad).T)
 
 
-def measure(case: Case, plan: Plan, runs: int) -> Result:
+def measure(case: Case, plan: SamplingPlan, runs: int) -> Result:
     """Play a plan `runs` times."""
     result = Result()
     blocks, owner = case.strata.owners(1)
@@ -185,7 +185,7 @@ def print_exact(regions: tuple[Region, ...]) -> None:
     print()
 
 
-def _play(case: Case, plan: Plan, seed: int) -> tuple[SamplingDesign, float, IntArray, IntArray, int]:
+def _play(case: Case, plan: SamplingPlan, seed: int) -> tuple[SamplingDesign, float, IntArray, IntArray, int]:
     """Return design, confidence, counts (outcomes, strata), injections that count, number of all."""
     rng = np.random.default_rng([3, seed])
     left, room = case.bad.copy(), case.strata.sizes.copy()
@@ -307,7 +307,7 @@ def rows(
         for size in sizes:
             if kind != "adaptive" or size >= ADAPTIVE_FROM:
                 print(f"  {kind} {size} ...", file=sys.stderr, flush=True)
-                yield kind, size, measure(case, Plan(kind, size), runs)
+                yield kind, size, measure(case, SamplingPlan(kind, size), runs)
 
 
 def _percent(tally: Tally) -> str:

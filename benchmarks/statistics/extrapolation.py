@@ -36,7 +36,7 @@ from resil.sensitivity.intervals import TOTAL
 from resil.sensitivity.learn import build, judged_outside, learn
 from resil.sensitivity.model import (
     SHIPPED,
-    Judged,
+    JudgedFigure,
     SensitivityModel,
     load_model,
     save_model,
@@ -112,7 +112,7 @@ def _network(name: str, inputs: int) -> tuple[str, str]:
     return str(file), f'{{ from = "{file.with_suffix(".npy")}", draw = {inputs}, seed = 1 }}'
 
 
-def carried(judged: Sequence[Judged], own: Judged) -> float:
+def carried(judged: Sequence[JudgedFigure], own: JudgedFigure) -> float:
     """Return what the average of the other networks says: on the same target, or on all if there are none."""
     alike = [
         other
@@ -123,7 +123,7 @@ def carried(judged: Sequence[Judged], own: Judged) -> float:
     return float(np.mean([other.observed for other in same]))
 
 
-def row_of(judged: Sequence[Judged], own: Judged) -> str:
+def row_of(judged: Sequence[JudgedFigure], own: JudgedFigure) -> str:
     """Return observed and predicted figure and both errors, as cells of a table."""
     average = carried(judged, own)
     return (
@@ -147,7 +147,7 @@ def show(options: argparse.Namespace) -> None:
             _show_coverage(judged)
 
 
-def _show_totals(totals: Sequence[Judged], names: Mapping[str, str]) -> None:
+def _show_totals(totals: Sequence[JudgedFigure], names: Mapping[str, str]) -> None:
     print(
         "| network | target | observed | predicted | error | average carried over, error | in the interval |"
     )
@@ -161,7 +161,7 @@ def _show_totals(totals: Sequence[Judged], names: Mapping[str, str]) -> None:
     )
 
 
-def _show_coverage(judged: Sequence[Judged]) -> None:
+def _show_coverage(judged: Sequence[JudgedFigure]) -> None:
     print(f"| figure | intervals at {CONFIDENCE:.0%} that hold | of |\n|---|---|---|")
     for name, (inside, of) in held(judged, CONFIDENCE).items():
         print(f"| {name} | {inside} | {of} |")

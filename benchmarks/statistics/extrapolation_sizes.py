@@ -20,7 +20,7 @@ from resil.sensitivity.coverage import judge
 from resil.sensitivity.intervals import TOTAL
 from resil.sensitivity.learn import fit_strengths, inferences_of, leave_out
 from resil.sensitivity.left_out import Prediction, fit_severity, left_out_rows, without
-from resil.sensitivity.model import LeftOut
+from resil.sensitivity.model import HoldOutBlock
 from resil.sensitivity.observations import ObservedRun, read_run
 from resil.sensitivity.severity import Severity
 from resil.work.inference import Inference
@@ -71,7 +71,7 @@ def _bits(run: ObservedRun) -> dict[tuple[str, str], int]:
     return found
 
 
-def averages(run: ObservedRun, base: Iterable[LeftOut]) -> float:
+def averages(run: ObservedRun, base: Iterable[HoldOutBlock]) -> float:
     """Return the share of critical SDC of flip-flops if each block had the mean rate of other networks."""
     bits: dict[str, int] = {}
     for cell, count in run.bits.items():

@@ -29,7 +29,7 @@ from resil.sensitivity.observations import read_run
 from resil.stats.guided import risk_levels
 from resil.stats.guided_plan import guided_step
 from resil.stats.intervals import Interval, clopper_pearson
-from resil.stats.plans import Batch, Plan
+from resil.stats.plans import Batch, SamplingPlan
 from resil.stats.strata import Strata
 
 FloatArray = np.typing.NDArray[np.float64]
@@ -81,7 +81,7 @@ class Played:
 
 
 def played(
-    asked: Plan,
+    asked: SamplingPlan,
     risks: FloatArray,
     events: FloatArray,
     chances: FloatArray,
@@ -127,9 +127,9 @@ def main() -> None:
     options = parser.parse_args()
     runs = [read_run(path.parent) for path in sorted(options.runs.glob("*-ff/summary.json"))]
     strengths = load_model(options.model).strengths
-    asked = Plan("guided", SAMPLE)
+    asked = SamplingPlan("guided", SAMPLE)
     if options.margin is not None:
-        asked = Plan("guided", 10**6, margin=options.margin, relative=True)
+        asked = SamplingPlan("guided", 10**6, margin=options.margin, relative=True)
     columns = COLUMNS if options.margin is None else AT_MARGIN
     print(f"| {' | '.join(columns)} |\n{'|---' * len(columns)}|")
     for run in runs:

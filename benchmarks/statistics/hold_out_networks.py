@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from resil.networks import datasets
-from resil.networks.architecture import Architecture, Block, conv, dense, depthwise, pool
+from resil.networks.architecture import Architecture, ArchitectureLayer, conv, dense, depthwise, pool
 from resil.networks.quantise import quantise
 from resil.networks.recipes import Recipe, Training
 from resil.networks.tflite_reader import read_network
@@ -31,8 +31,8 @@ _IMAGES = Training(6, 64, 6e-3, 1e-2, warp=0.1, label_smoothing=0.05)
 _ROWS = replace(_IMAGES, warp=0.0)
 
 
-def _ends(*blocks: Block) -> tuple[Block, ...]:
-    return (*blocks, Block("flatten", "FLATTEN"), dense("logits", 10))
+def _ends(*blocks: ArchitectureLayer) -> tuple[ArchitectureLayer, ...]:
+    return (*blocks, ArchitectureLayer("flatten", "FLATTEN"), dense("logits", 10))
 
 
 ARCHITECTURES = (
@@ -67,7 +67,7 @@ ARCHITECTURES = (
             conv("stem", 16, stride=2, normalise=True),
             depthwise("depthwise", 1),
             conv("pointwise", 16, size=1, relu=False, normalise=True),
-            Block("sum", "ADD", relu=True, sources=("pointwise", "stem")),
+            ArchitectureLayer("sum", "ADD", relu=True, sources=("pointwise", "stem")),
             pool("pool", "MAX", 2),
             conv("conv", 24, normalise=True),
             pool("mean", "AVERAGE", 7),
@@ -80,7 +80,7 @@ ARCHITECTURES = (
             conv("stem", 12, normalise=True),
             conv("conv1", 12, normalise=True),
             conv("conv2", 12, relu=False, normalise=True),
-            Block("sum", "ADD", relu=True, sources=("conv2", "stem")),
+            ArchitectureLayer("sum", "ADD", relu=True, sources=("conv2", "stem")),
             pool("mean", "AVERAGE", 4),
         ),
     ),

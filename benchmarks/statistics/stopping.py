@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
-from resil.stats.plans import Plan
+from resil.stats.plans import SamplingPlan
 from testkit.populations import Population, synthetic, without_replacement
 
 HEADER = "| truth / budget | plan | wrong | no verdict | covers | injections |\n|---|---|---|---|---|---|"
@@ -57,7 +57,7 @@ class Ends:
 
 def adaptive(population: Population, runs: int, **asked: float | bool) -> Ends:
     """Play the adaptive plan."""
-    ends, plan = Ends(), Plan("adaptive", MAXIMUM, **asked)  # type: ignore[arg-type]
+    ends, plan = Ends(), SamplingPlan("adaptive", MAXIMUM, **asked)  # type: ignore[arg-type]
     for seed in range(runs):
         step, done = population.play(plan, seed)
         assert step.total is not None

@@ -4,7 +4,7 @@ import pytest
 
 from benchmarks.statistics.coverage_plans import Tally, exact, measure, real
 from benchmarks.statistics.exhaustive import OPERATION, OUTCOMES, REGIONS, load
-from resil.stats.plans import Plan
+from resil.stats.plans import SamplingPlan
 
 POPULATION = load()
 
@@ -38,7 +38,7 @@ def test_the_normal_interval_fails_where_outcomes_are_rare():
 @pytest.mark.parametrize(("kind", "size"), [("uniform", 50), ("stratified", 300), ("adaptive", 1000)])
 def test_plans_cover_all_outcomes_and_blocks_of_the_npu(kind, size):
     runs = 15 if kind == "adaptive" else 30
-    result = measure(real(POPULATION), Plan(kind, size), runs)
+    result = measure(real(POPULATION), SamplingPlan(kind, size), runs)
     tallies: list[Tally] = [*result.outcomes.values(), *result.blocks.values()]
     assert np.mean([tally.coverage for tally in tallies]) >= 0.94
     assert min(tally.coverage for tally in tallies) >= 0.8

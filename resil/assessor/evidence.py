@@ -21,7 +21,7 @@ _AGAIN = "make it with: resil validate"
 
 
 @dataclass(frozen=True)
-class Evidence:
+class ValidationEvidence:
     """What there is of validation evidence.
 
     Attributes:
@@ -72,7 +72,7 @@ class Evidence:
         return (*checks, *details, EvidenceLine(name="installation", state=self.state, text=made))
 
 
-def evidence_for(file: Path, run: Provenance | None) -> Evidence:
+def evidence_for(file: Path, run: Provenance | None) -> ValidationEvidence:
     """Judge the evidence in a file: it counts only if it is of this installation and of the run's tools.
 
     Args:
@@ -82,7 +82,7 @@ def evidence_for(file: Path, run: Provenance | None) -> Evidence:
     try:
         found = read_document(file, Validation, _AGAIN)
     except StoreError as error:
-        return Evidence(MISSING, None, (_open(f"There is none that can be read: {error}"),))
+        return ValidationEvidence(MISSING, None, (_open(f"There is none that can be read: {error}"),))
     stale = _stale(found, run)
     left = [_open(text) for text in stale]
     for check in found.checks:
@@ -92,7 +92,7 @@ def evidence_for(file: Path, run: Provenance | None) -> Evidence:
         left.append(
             _open("It is that of the short validation: fewer campaigns and mutants, and nothing of the NPU.")
         )
-    return Evidence(STALE if stale else CURRENT, found, tuple(left))
+    return ValidationEvidence(STALE if stale else CURRENT, found, tuple(left))
 
 
 def _open(text: str) -> Reservation:

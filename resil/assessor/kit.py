@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from resil.assessor.dependent import dependent_failures
-from resil.assessor.evidence import Evidence, evidence_for
+from resil.assessor.evidence import ValidationEvidence, evidence_for
 from resil.assessor.reservations import read_given, refused, reservations_of
 from resil.assessor.uses import tool_uses
 from resil.campaign.campaign import load_campaign
@@ -119,7 +119,7 @@ def kit_text(kit: AssessorKit, out: Path) -> str:
     return "\n".join([*lines, *(f"  {own.topic}: {own.text}" for own in kit.reservations)])
 
 
-def _without_results(run_dir: Path, out: Path, why: str, evidence: Evidence) -> AssessorKit:
+def _without_results(run_dir: Path, out: Path, why: str, evidence: ValidationEvidence) -> AssessorKit:
     return AssessorKit(
         schema=AssessorKit.SCHEMA,
         usable=False,
@@ -148,7 +148,7 @@ def _provenance(run_dir: Path) -> Provenance | None:
     return None
 
 
-def _evidence(place: Path | None, run: Provenance | None) -> Evidence:
+def _evidence(place: Path | None, run: Provenance | None) -> ValidationEvidence:
     folder = data_folder() / "validation" if place is None else place
     return evidence_for(folder / Validation.FILE if not folder.is_file() else folder, run)
 
@@ -276,7 +276,7 @@ def _changes(
     found: Finished,
     protection: ProtectionState | None,
     audit: StoredAudit | None,
-    evidence: Evidence,
+    evidence: ValidationEvidence,
 ) -> tuple[Change, ...]:
     facts, summary = found.provenance, found.summary
     own = [

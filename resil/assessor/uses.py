@@ -7,7 +7,7 @@ this very run. Without it the level falls, and the kit says so.
 
 from __future__ import annotations
 
-from resil.assessor.evidence import Evidence
+from resil.assessor.evidence import ValidationEvidence
 from resil.folder.finished import Finished
 from resil.record.assessor import ToolUse, level_of
 from resil.record.protection import NOT_NEEDED
@@ -18,7 +18,10 @@ AUDIT_AT_MOST = 0.01
 
 
 def tool_uses(
-    found: Finished, evidence: Evidence, audit: StoredAudit | None, protection: ProtectionState | None
+    found: Finished,
+    evidence: ValidationEvidence,
+    audit: StoredAudit | None,
+    protection: ProtectionState | None,
 ) -> tuple[ToolUse, ...]:
     """Return every use of resil that a run's figures rest on."""
     if found.summary.predicted:
@@ -59,7 +62,7 @@ def _use(name: str, error: str, effect: str, detection: str, evidence: str, dete
     )
 
 
-def _inject(found: Finished, evidence: Evidence, audit: StoredAudit | None) -> ToolUse:
+def _inject(found: Finished, evidence: ValidationEvidence, audit: StoredAudit | None) -> ToolUse:
     again = is_independent(found, audit)
     validated = evidence.passed("truth", "independent", "mutants")
     kept = found.provenance.audit
@@ -102,7 +105,7 @@ def _sites() -> ToolUse:
     )
 
 
-def _estimate(evidence: Evidence) -> ToolUse:
+def _estimate(evidence: ValidationEvidence) -> ToolUse:
     covered = evidence.passed("coverage")
     whole = covered and evidence.is_whole
     return _use(
@@ -116,7 +119,7 @@ def _estimate(evidence: Evidence) -> ToolUse:
     )
 
 
-def _judge(evidence: Evidence) -> ToolUse:
+def _judge(evidence: ValidationEvidence) -> ToolUse:
     kept = evidence.passed("restart")
     return _use(
         "keep results, judge them and report them",

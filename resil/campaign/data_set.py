@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from resil.campaign.declaration import ABSENT, Key, Table
+from resil.campaign.declaration import ABSENT, Key, KeyTable
 from resil.campaign.section import Section
 
 HELD_OUT = "held-out"
@@ -16,7 +16,7 @@ _MOST = 100_000
 IMAGES = (".png", ".pgm")
 IN_FOLDER = (".npy", *IMAGES)
 
-DATA_SET = Table(
+DATA_SET = KeyTable(
     "network.inputs",
     "Inputs that are drawn from a data set: a sample of the inputs that the network will meet.",
     (

@@ -37,7 +37,7 @@ class Key:
     high: float = INFINITE
     choices: tuple[str, ...] = ()
     unit: str = ""
-    table: Table | None = None
+    table: KeyTable | None = None
     refused: bool = False
 
     @property
@@ -53,7 +53,7 @@ class Key:
 
 
 @dataclass(frozen=True)
-class Table:
+class KeyTable:
     """A table of a file.
 
     Attributes:

@@ -10,7 +10,7 @@ from importlib.metadata import entry_points
 from resil.campaign.section import Section
 from resil.errors import ResilError
 from resil.rtl_harness.engine.cxxrtl.declaration import DECLARATION as _CXXRTL
-from resil.rtl_harness.engine.declaration import Ability, EngineDeclaration, Option, OptionValue
+from resil.rtl_harness.engine.declaration import Ability, EngineDeclaration, EngineOption, OptionValue
 from resil.rtl_harness.engine.fast.declaration import DECLARATION as _FAST
 from resil.rtl_harness.engine.plain.declaration import DECLARATION as _PLAIN
 from resil.rtl_harness.engine.reference.declaration import DECLARATION as _REFERENCE
@@ -104,7 +104,7 @@ def read_options(section: Section, chosen: str) -> dict[str, OptionValue]:
     return engine_named(chosen).values(options)
 
 
-def _read(section: Section, option: Option) -> OptionValue:
+def _read(section: Section, option: EngineOption) -> OptionValue:
     match option.type:
         case "integer":
             return section.integer(option.name)

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from resil.campaign.declaration import ABSENT, Key, Table
+from resil.campaign.declaration import ABSENT, Key, KeyTable
 from resil.campaign.engines import engines
 from resil.campaign.farm_settings import JOBS, LOCAL
 from resil.campaign.rules import TIMEOUTS, UNTIL
-from resil.rtl_harness.engine.declaration import Option
+from resil.rtl_harness.engine.declaration import EngineOption
 
-_DASK = Table(
+_DASK = KeyTable(
     "execution.dask",
     "Workers elsewhere, by dask. Either `scheduler`, or `cluster` with `workers`.",
     (
@@ -66,7 +66,7 @@ _DASK = Table(
     ),
 )
 
-_EXECUTION = Table(
+_EXECUTION = KeyTable(
     "execution",
     "How injections are simulated.",
     (
@@ -119,7 +119,7 @@ _EXECUTION = Table(
 )
 
 
-def engine_tables() -> dict[str, Table]:
+def engine_tables() -> dict[str, KeyTable]:
     """Return the tables that depend on which engines there are: [execution] and [engine]."""
     names = tuple(engine.name for engine in engines())
     keys = tuple(replace(key, choices=names) if key.name == "engine" else key for key in _EXECUTION.keys)
@@ -129,16 +129,16 @@ def engine_tables() -> dict[str, Table]:
             "table",
             engine.help,
             ABSENT,
-            table=Table(f"engine.{engine.name}", engine.help, tuple(map(_key, engine.options))),
+            table=KeyTable(f"engine.{engine.name}", engine.help, tuple(map(_key, engine.options))),
         )
         for engine in engines()
         if engine.options
     )
     return {
         "execution": replace(_EXECUTION, keys=keys),
-        "engine": Table("engine", "Options of engines; only those of the one used count.", options),
+        "engine": KeyTable("engine", "Options of engines; only those of the one used count.", options),
     }
 
 
-def _key(option: Option) -> Key:
+def _key(option: EngineOption) -> Key:
     return Key(option.name, option.type, option.help, option.default, option.low, option.high, option.choices)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from resil.campaign.clusters import LARGEST
 from resil.campaign.data_set import DATA_SET
-from resil.campaign.declaration import ABSENT, Key, Table
+from resil.campaign.declaration import ABSENT, Key, KeyTable
 from resil.campaign.execution_keys import engine_tables
 from resil.campaign.fault_settings import KINDS, MODELS, UPSET
 from resil.campaign.network_settings import RECONSTRUCTION
@@ -22,7 +22,7 @@ from resil.campaign.workload_settings import DECISIONS, DTYPES
 
 _OFFSET = Key("offset", "integer", "Where the part begins.", 0, 0, 2**40, unit="bytes")
 
-CAMPAIGN = Table(
+CAMPAIGN = KeyTable(
     "campaign",
     "The name, the seed, and what one injection is.",
     (
@@ -57,7 +57,7 @@ CAMPAIGN = Table(
     required=True,
 )
 
-NETWORK = Table(
+NETWORK = KeyTable(
     "network",
     "What is inferred, for targets that run compiled networks. Either this table or `[workload]`.",
     (
@@ -102,7 +102,7 @@ NETWORK = Table(
     ),
 )
 
-_IMAGE = Table(
+_IMAGE = KeyTable(
     "workload.images",
     "What a memory of the target holds at the start. All else is zero. One of `file`, `files` and `inputs`.",
     (
@@ -116,7 +116,7 @@ _IMAGE = Table(
     repeated=True,
 )
 
-_OUTPUT = Table(
+_OUTPUT = KeyTable(
     "workload.output",
     "Where the output tensor lies at the end.",
     (
@@ -135,7 +135,7 @@ _OUTPUT = Table(
     required=True,
 )
 
-WORKLOAD = Table(
+WORKLOAD = KeyTable(
     "workload",
     "What runs on any other target: memory images of your own. Either this table or `[network]`.",
     (
@@ -160,7 +160,7 @@ WORKLOAD = Table(
     ),
 )
 
-TARGET = Table(
+TARGET = KeyTable(
     "target",
     "The RTL. Either `name` or `file`.",
     (
@@ -172,7 +172,7 @@ TARGET = Table(
     required=True,
 )
 
-_CLUSTERS = Table(
+_CLUSTERS = KeyTable(
     "faults.clusters",
     "Shares of the sizes of an upset; they sum to 1.",
     tuple(
@@ -187,7 +187,7 @@ _CLUSTERS = Table(
     ),
 )
 
-FAULTS = Table(
+FAULTS = KeyTable(
     "faults",
     "Which faults, in which storage, how many.",
     (
@@ -234,7 +234,7 @@ FAULTS = Table(
     required=True,
 )
 
-SAMPLING = Table(
+SAMPLING = KeyTable(
     "sampling",
     "How the faults are chosen, and when enough were injected.",
     (
@@ -280,7 +280,7 @@ SAMPLING = Table(
 
 _RATE = "Outside 1e-9 to 1e-2 FIT a bit it is refused as a wrong unit."
 
-TECHNOLOGY = Table(
+TECHNOLOGY = KeyTable(
     "technology",
     "Raw upset rates: an entry of the technology data, and figures of your own in its place.",
     (
@@ -311,7 +311,7 @@ TECHNOLOGY = Table(
     required=True,
 )
 
-BUDGET = Table(
+BUDGET = KeyTable(
     "budget",
     "The target's share of the item's allowance. Without this table there is no verdict on FIT.",
     (
@@ -327,7 +327,7 @@ BUDGET = Table(
     ),
 )
 
-AREA = Table(
+AREA = KeyTable(
     "area",
     "Where areas come from.",
     (Key("liberty", "path", "A Liberty file. Without the key built-in gate equivalents are used.", ABSENT),),

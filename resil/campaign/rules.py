@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from resil.campaign.declaration import Table
+from resil.campaign.declaration import KeyTable
 from resil.campaign.engines import chosen_engine, read_options
 from resil.campaign.farm_settings import FarmSettings, read_farm
 from resil.campaign.fault_settings import STUCK_AT, FaultSettings, check_plan, read_faults
@@ -84,7 +84,7 @@ class Budget:
 
 
 @dataclass(frozen=True)
-class Head:
+class CampaignHead:
     """The first table, [campaign]; attributes as of `resil.campaign.campaign.Campaign`."""
 
     name: str
@@ -98,7 +98,7 @@ class Head:
 class Rules:
     """All that is said but what runs on which target; attributes as of `resil.campaign.campaign.Campaign`."""
 
-    head: Head
+    head: CampaignHead
     faults: FaultSettings
     sampling: SamplingSettings
     execution: ExecutionSettings
@@ -118,7 +118,9 @@ class Tables:
         declared: The tables that it may have, by name.
     """
 
-    def __init__(self, problems: Problems, tables: Mapping[str, Any], declared: Mapping[str, Table]) -> None:
+    def __init__(
+        self, problems: Problems, tables: Mapping[str, Any], declared: Mapping[str, KeyTable]
+    ) -> None:
         self.problems = problems
         self._tables = tables
         self._declared = declared
@@ -193,8 +195,8 @@ def read_rules(tables: Tables, first: str, *, own_work: bool) -> Rules:
     return Rules(head, faults, sampling, execution, technology, budget, hazardous, liberty, safety)
 
 
-def _head(section: Section) -> Head:
-    head = Head(
+def _head(section: Section) -> CampaignHead:
+    head = CampaignHead(
         section.text("name"),
         section.integer("seed"),
         section.number("confidence"),
@@ -206,7 +208,7 @@ def _head(section: Section) -> Head:
 
 
 def _check_inferences(
-    section: Section, head: Head, faults: FaultSettings, sampling: SamplingSettings, own: bool
+    section: Section, head: CampaignHead, faults: FaultSettings, sampling: SamplingSettings, own: bool
 ) -> None:
     """Raise CampaignError unless a second inference, if there is one, fits what is injected, and how."""
     if section.has("between") and (own or head.inferences == 1):
@@ -242,7 +244,7 @@ def _note_unknown_tables(problems: Problems, tables: Mapping[str, Any], known: t
 def _execution(
     section: Section,
     options: Section,
-    head: Head | None,
+    head: CampaignHead | None,
     faults: FaultSettings | None,
     sampling: SamplingSettings | None,
 ) -> ExecutionSettings:
@@ -265,7 +267,11 @@ def _execution(
 
 
 def _needed(
-    head: Head | None, faults: FaultSettings | None, timeout: str, until: str, farm: FarmSettings | None
+    head: CampaignHead | None,
+    faults: FaultSettings | None,
+    timeout: str,
+    until: str,
+    farm: FarmSettings | None,
 ) -> dict[Ability, str]:
     """Return what a campaign asks of its engine, and by what; nothing for a part that could not be read."""
     asked: dict[Ability, str] = {}
@@ -289,7 +295,7 @@ def _needed(
 
 def _check_until(
     section: Section,
-    head: Head | None,
+    head: CampaignHead | None,
     sampling: SamplingSettings | None,
     safety: SafetySettings | None,
 ) -> None:

@@ -18,7 +18,7 @@ PMHF_COVERS = ("all", "transient")
 
 
 @dataclass(frozen=True)
-class Mechanism:
+class SafetyMechanism:
     """A safety mechanism that the design has.
 
     Attributes:
@@ -70,7 +70,7 @@ class SafetySettings:
     ftti_cycles: int | None = None
     reaction_cycles: int = 0
     clock_mhz: float | None = None
-    mechanisms: tuple[Mechanism, ...] = ()
+    mechanisms: tuple[SafetyMechanism, ...] = ()
     permanent: Path | None = None
     lifetime_hours: float | None = None
     left_out: str = ""
@@ -179,14 +179,14 @@ def _cycles(section: Section, what: str, clock_mhz: float | None) -> int | None:
     return max(1, int(found * clock_mhz * 1e6))
 
 
-def _mechanisms(section: Section) -> tuple[Mechanism, ...]:
+def _mechanisms(section: Section) -> tuple[SafetyMechanism, ...]:
     if not section.has("mechanism"):
         return ()
     found = []
     for table in section.tables("mechanism", "a list of tables, one for each safety mechanism"):
         alarm = table.text("alarm")
         coverage = table.number("coverage") if table.has("coverage") else None
-        found.append(Mechanism(alarm, coverage, table.texts("blocks"), table.texts("storage")))
+        found.append(SafetyMechanism(alarm, coverage, table.texts("blocks"), table.texts("storage")))
         table.finish()
         if [m.alarm for m in found].count(alarm) > 1:
             raise table.fail("alarm", "each alarm once", f'"{alarm}" again', "join the two tables")

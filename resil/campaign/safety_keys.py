@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from resil.campaign.declaration import ABSENT, Key, Table
+from resil.campaign.declaration import ABSENT, Key, KeyTable
 from resil.campaign.safety import ASIL_TARGETS, CLAIMS, PMHF_COVERS
 
-_MECHANISM = Table(
+_MECHANISM = KeyTable(
     "safety.mechanism",
     "A safety mechanism that the design has.",
     (
@@ -40,7 +40,7 @@ def _time(what: str, meaning: str) -> tuple[Key, Key]:
     )
 
 
-SAFETY = Table(
+SAFETY = KeyTable(
     "safety",
     "Which rows of the [safety verdict](../explanation/safety.md) are claimed, against which targets.",
     (

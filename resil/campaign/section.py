@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeGuard
 
-from resil.campaign.declaration import ABSENT, INFINITE, REQUIRED, Table
+from resil.campaign.declaration import ABSENT, INFINITE, REQUIRED, KeyTable
 from resil.campaign.key_places import KeyPath
 from resil.campaign.problems import Problems, UnreadError
 from resil.errors import CampaignError
@@ -32,7 +32,9 @@ class Section:
         declared: Its keys; KeyError if another is asked for.
     """
 
-    def __init__(self, problems: Problems, path: KeyPath, values: Mapping[str, Any], declared: Table) -> None:
+    def __init__(
+        self, problems: Problems, path: KeyPath, values: Mapping[str, Any], declared: KeyTable
+    ) -> None:
         self._declared = declared
         self._problems = problems
         self._path = path
@@ -198,7 +200,7 @@ class Section:
             remedy = f'did you mean "{near[0]}"?' if near else "remove it"
             self.wrong(key, f"one of the keys {', '.join(known)}", "an unknown key", remedy)
 
-    def _table_of(self, key: str) -> Table:
+    def _table_of(self, key: str) -> KeyTable:
         inner = self._declared.key(key).table
         if inner is None:
             raise KeyError(f"[{self._name}] {key} declares no table")

@@ -15,7 +15,7 @@ from resil.campaign.data_set import DataSet
 from resil.campaign.farm_settings import FarmSettings
 from resil.campaign.fault_settings import UPSET
 from resil.campaign.network_settings import NetworkSettings
-from resil.campaign.safety import Mechanism
+from resil.campaign.safety import SafetyMechanism
 from resil.campaign.workload_settings import ImageSettings
 
 Value = str | int | float | Sequence["Value"] | Mapping[str, "Value"]
@@ -183,7 +183,7 @@ def _safety(campaign: Campaign) -> dict[str, Value | None]:
     }
 
 
-def _mechanism(mechanism: Mechanism) -> dict[str, Value]:
+def _mechanism(mechanism: SafetyMechanism) -> dict[str, Value]:
     values: dict[str, Value] = {"alarm": mechanism.alarm}
     if mechanism.coverage is not None:
         values["coverage"] = mechanism.coverage

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from resil.campaign.declaration import Key, Table
+from resil.campaign.declaration import Key, KeyTable
 from resil.campaign.engines import engines
 from resil.errors import ResilError
 from resil.protection.asked import flag
@@ -49,19 +49,19 @@ def _one_of(names: Callable[[], Sequence[str]]) -> Callable[[str | None], str | 
     return check
 
 
-def _campaign_tables() -> Mapping[str, Table]:
+def _campaign_tables() -> Mapping[str, KeyTable]:
     from resil.campaign.keys import TABLES
 
     return TABLES
 
 
-def _study_tables() -> Mapping[str, Table]:
+def _study_tables() -> Mapping[str, KeyTable]:
     from resil.study.study_keys import TABLES
 
     return TABLES
 
 
-def _settings(tables: Callable[[], Mapping[str, Table]]) -> Callable[[], Sequence[str]]:
+def _settings(tables: Callable[[], Mapping[str, KeyTable]]) -> Callable[[], Sequence[str]]:
     """Return what can be set in a file of these tables: `TABLE.KEY=`, and with each value that is known."""
 
     def known() -> Sequence[str]:
@@ -70,7 +70,7 @@ def _settings(tables: Callable[[], Mapping[str, Table]]) -> Callable[[], Sequenc
     return known
 
 
-def _set_in(table: Table) -> Iterator[str]:
+def _set_in(table: KeyTable) -> Iterator[str]:
     for key in table.keys:
         if not key.refused and key.table is None:
             yield f"{table.name}.{key.name}="
@@ -84,7 +84,7 @@ def _values(key: Key) -> Sequence[str]:
     return key.choices if key.type == "string" else ()
 
 
-def _completed_settings(tables: Callable[[], Mapping[str, Table]]) -> Callable[[str], list[str]]:
+def _completed_settings(tables: Callable[[], Mapping[str, KeyTable]]) -> Callable[[str], list[str]]:
     """Complete keys; values only of a key that is there."""
     complete = _completed(_settings(tables))
 
@@ -108,7 +108,7 @@ def option(key: Key, more: str = "", metavar: str | None = None) -> object:
     return typer.Option(flag(key), metavar=metavar, help=" ".join(filter(None, [plain, more, repeated])))
 
 
-def _set(tables: Callable[[], Mapping[str, Table]]) -> object:
+def _set(tables: Callable[[], Mapping[str, KeyTable]]) -> object:
     return typer.Option(
         "--set",
         metavar="TABLE.KEY=VALUE",

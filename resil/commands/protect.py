@@ -79,11 +79,11 @@ def protect(
     """Choose the protection of least area that keeps finished runs within their budget."""
     from resil.protection.flow import protect as run_protection
     from resil.protection.targets import Targets
-    from resil.protection.wanted import Wanted
+    from resil.protection.wanted import ProtectionRequest
 
     if build is None and (verify or verify_network or verify_seed is not None):
         raise typer.BadParameter("expected --build DIR too: what is built is confirmed")
-    wanted = Wanted(
+    wanted = ProtectionRequest(
         Targets(budget_fit, spfm_target, fit_share, due_budget, tuple(waive or ())),
         granularity,
         options,

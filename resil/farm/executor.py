@@ -19,11 +19,11 @@ from resil.errors import ConsistencyError
 from resil.farm.audit import AuditBook, Sampled, numbers_of
 from resil.farm.cluster import Farm, SchedulerGoneError
 from resil.farm.crew import AHEAD, Crew, Job, Member
-from resil.farm.ledger import FarmError, FarmGoneError, Ledger, Portion, portion_seconds
+from resil.farm.ledger import FarmError, FarmGoneError, Portion, PortionLedger, portion_seconds
 from resil.farm.order import Order, Reply, Result, rows_of
 from resil.farm.vet import WorkerFacts, question, unfit
 from resil.farm.worker import simulate
-from resil.faults.plan import IntArray, Plan
+from resil.faults.plan import FaultPlan, IntArray
 from resil.faults.population import Population
 from resil.folder.audits import Audits
 from resil.folder.execute import PART_ROWS, PART_SECONDS, answers
@@ -87,7 +87,7 @@ class FarmExecutor:
         """Workers that simulated at a time, at most."""
         return self._crew.most
 
-    def run(self, plan: Plan, missing: npt.NDArray[np.int64]) -> None:
+    def run(self, plan: FaultPlan, missing: npt.NDArray[np.int64]) -> None:
         """Simulate the rows `missing` of a plan.
 
         Whatever ends this early, what was answered until then has been kept, but for some seconds' worth if
@@ -98,7 +98,7 @@ class FarmExecutor:
             FarmError: there is nobody who can simulate.
         """
         inputs, numbers = plan.input[missing], plan.injection[missing]
-        self._ledger = Ledger([numbers[inputs == place] for place in range(len(self._engines))])
+        self._ledger = PortionLedger([numbers[inputs == place] for place in range(len(self._engines))])
         self._book = AuditBook(self._farm.settings.audit)
         self._wanted = len(missing)
         self._useful = self._began = time.monotonic()
@@ -300,7 +300,7 @@ class FarmExecutor:
             table = self._maker(plan).table([row for row, _ in found], [injection for _, injection in found])
             self._book.compare(audits, "this process", table, self._folder.path)
 
-    def _maker(self, plan: Plan) -> RowMaker:
+    def _maker(self, plan: FaultPlan) -> RowMaker:
         ends = [engine.golden().operation_ends for engine in self._engines]
         return RowMaker(plan, self._bench.sites, self._bench.inputs, ends, self._bench.describe)
 

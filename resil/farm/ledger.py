@@ -48,7 +48,7 @@ def portion_seconds(elapsed: float) -> float:
     return min(LONGEST, max(SHORTEST, PART_OF_RUN * elapsed))
 
 
-class Ledger:
+class PortionLedger:
     """Hands out portions, and takes back those that were lost.
 
     Args:

@@ -83,7 +83,7 @@ class FaultStratum:
 
 
 @dataclass(frozen=True)
-class Plan:
+class FaultPlan:
     """Faults in order of their injection numbers.
 
     Attributes:

@@ -14,7 +14,7 @@ from resil.bench.site_list import block_name
 from resil.campaign.campaign import Campaign
 from resil.campaign.sampling_settings import SamplingSettings
 from resil.errors import CampaignError
-from resil.faults.plan import FAULT_NAMES, FaultStratum, IntArray, Plan
+from resil.faults.plan import FAULT_NAMES, FaultPlan, FaultStratum, IntArray
 from resil.rtl_harness.design.sites import SiteTable
 from resil.rtl_harness.engine.contract import GoldenRun
 from resil.stats.sampling import Stratum
@@ -37,7 +37,7 @@ class Population:
     strata: tuple[FaultStratum, ...]
     risks: tuple[float, ...] = ()
 
-    def faults(self, start: npt.ArrayLike, count: npt.ArrayLike) -> Plan:
+    def faults(self, start: npt.ArrayLike, count: npt.ArrayLike) -> FaultPlan:
         """Return `count[s]` draws of each stratum s, from draw `start[s]` on, ordered by injection number."""
         firsts, counts = np.asarray(start, dtype=np.int64), np.asarray(count, dtype=np.int64)
         total = int(counts.sum())
@@ -51,9 +51,9 @@ class Population:
             rows[2:] = self.strata[index].draw(self.seed, self.clusters, first, n)
             at += n
         order = np.argsort(found[0], kind="stable")
-        return Plan(self.strata, *(column[order] for column in found))
+        return FaultPlan(self.strata, *(column[order] for column in found))
 
-    def of_numbers(self, injections: IntArray) -> Plan:
+    def of_numbers(self, injections: IntArray) -> FaultPlan:
         """Return the faults with these injection numbers, which are ascending and each there once.
 
         Raises:
@@ -67,7 +67,7 @@ class Population:
             first, last = int(draws[own].min()), int(draws[own].max())
             drawn = self.strata[index].draw(self.seed, self.clusters, first, last + 1 - first)
             found[2:, own] = np.stack(drawn)[:, draws[own] - first]
-        return Plan(self.strata, *found)
+        return FaultPlan(self.strata, *found)
 
     def owners(self, injections: IntArray) -> IntArray:
         """Return the stratum of each injection number."""

@@ -12,15 +12,14 @@ import numpy.typing as npt
 from resil.campaign.campaign import Campaign
 from resil.errors import CampaignError
 from resil.faults.content import Content
-from resil.faults.plan import IntArray, Plan
+from resil.faults.plan import FaultPlan, IntArray
 from resil.faults.population import Population
 from resil.stats.allocation import allocate_proportional
 from resil.stats.designs import SamplingDesign, stratified_design
 from resil.stats.guided_plan import guided_step
 from resil.stats.intervals import Interval
 from resil.stats.metrics import fit_verdict
-from resil.stats.plans import Batch, Kind, Step, next_step, total_interval
-from resil.stats.plans import Plan as Asked
+from resil.stats.plans import Batch, Kind, PlanStep, SamplingPlan, next_step, total_interval
 from resil.stats.rates import OUTCOMES
 from resil.stats.strata import Strata
 
@@ -32,7 +31,7 @@ _PILOT = 500
 
 
 @dataclass(frozen=True)
-class Look:
+class SamplingLook:
     """What was known when the plan looked at the results.
 
     Attributes:
@@ -74,7 +73,7 @@ class Sample:
     reported_strata: IntArray
     confidence: float
     pilots: IntArray
-    looks: tuple[Look, ...]
+    looks: tuple[SamplingLook, ...]
     reason: str
     guided: bool = False
 
@@ -130,11 +129,11 @@ class Sampling:
         self._hazardous = np.array([outcome in campaign.hazardous for outcome in OUTCOMES])
         self._next = _planner(campaign, self._strata, population.risks, highest)
         self._tallies: list[_Tally] = []
-        self._looks: list[Look] = []
+        self._looks: list[SamplingLook] = []
         self._step = self._next([])
 
     @property
-    def wanted(self) -> Plan | None:
+    def wanted(self) -> FaultPlan | None:
         """The injections that are to be made now; None if the plan is content."""
         if self._step.stage == "done":
             return None
@@ -157,7 +156,7 @@ class Sampling:
         self._step = self._next([self._batch(tally) for tally in self._tallies])
         if self._step.total is not None:
             counted = sum(int(tally.counts.sum()) for tally in self._tallies[self._step.counts_from :])
-            self._looks.append(Look(counted, self._step.total))
+            self._looks.append(SamplingLook(counted, self._step.total))
 
     @property
     def sample(self) -> Sample:
@@ -241,12 +240,12 @@ def _by_outcome(counts: IntArray) -> dict[str, IntArray]:
 
 def _planner(
     campaign: Campaign, strata: Strata, risks: tuple[float, ...], highest: float
-) -> Callable[[list[Batch]], Step]:
+) -> Callable[[list[Batch]], PlanStep]:
     settings, faults = campaign.sampling, campaign.faults
     if settings.plan == "proportional":
         return _proportional(campaign, strata)
     kinds: dict[str, Kind] = {"uniform": "uniform", "stratified": "stratified", "predicted": "guided"}
-    asked = Asked(
+    asked = SamplingPlan(
         kinds.get(settings.plan, "adaptive"),
         faults.injections,
         faults.minimum_per_block,
@@ -262,7 +261,7 @@ def _planner(
     return lambda done: next_step(strata, asked, campaign.seed, done)
 
 
-def _proportional(campaign: Campaign, strata: Strata) -> Callable[[list[Batch]], Step]:
+def _proportional(campaign: Campaign, strata: Strata) -> Callable[[list[Batch]], PlanStep]:
     """Return the plan that shares out all injections at once in proportion to the faults."""
     faults = campaign.faults
     blocks = [label[0] for label in strata.labels]
@@ -279,12 +278,12 @@ def _proportional(campaign: Campaign, strata: Strata) -> Callable[[list[Batch]],
         raise CampaignError(f"{campaign.file}: [faults] injections: {error}", "faults.injections") from None
     design = stratified_design(strata)
 
-    def step(done: list[Batch]) -> Step:
+    def step(done: list[Batch]) -> PlanStep:
         if not done:
-            return Step("main", np.array(counts, dtype=np.int64), design, 0, campaign.confidence)
+            return PlanStep("main", np.array(counts, dtype=np.int64), design, 0, campaign.confidence)
         total = total_interval(strata, design, done, campaign.confidence)
         nothing = np.zeros(len(strata), dtype=np.int64)
-        return Step("done", nothing, design, 0, campaign.confidence, total, "maximum")
+        return PlanStep("done", nothing, design, 0, campaign.confidence, total, "maximum")
 
     return step
 

@@ -14,8 +14,7 @@ from resil.errors import ConsistencyError
 from resil.folder.parts import read_part
 from resil.folder.row_maker import injections_of
 from resil.folder.store import RunFolder
-from resil.record.provenance import Audited as AuditedRecord
-from resil.record.provenance import AuditRecord
+from resil.record.provenance import AuditedKind, AuditRecord
 from resil.rtl_harness.engine.contract import Audited, CampaignEngine
 from resil.rtl_harness.errors import AuditError
 from resil.rtl_harness.faults import Injection
@@ -138,5 +137,5 @@ def _joined(one: Audited, other: Audited) -> Audited:
     return Audited(one.answers + other.answers, one.tried + other.tried)
 
 
-def _recorded(found: Audited) -> AuditedRecord:
-    return AuditedRecord(answers=found.answers, tried=found.tried)
+def _recorded(found: Audited) -> AuditedKind:
+    return AuditedKind(answers=found.answers, tried=found.tried)

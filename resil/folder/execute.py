@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from resil.bench.bench import Describe
 from resil.errors import ConsistencyError
-from resil.faults.plan import Plan
+from resil.faults.plan import FaultPlan
 from resil.folder.audits import replay_text
 from resil.folder.row_maker import RowMaker
 from resil.folder.store import RunFolder
@@ -46,7 +46,7 @@ class Executor:
 
     def __init__(
         self,
-        plan: Plan,
+        plan: FaultPlan,
         sites: SiteTable,
         engines: Sequence[Engine],
         labels: Sequence[int],
@@ -110,7 +110,7 @@ class Executor:
 
 
 def answers(
-    engine: Engine, plan: Plan, rows: npt.NDArray[np.int64], folder: Path, workers: int = 1
+    engine: Engine, plan: FaultPlan, rows: npt.NDArray[np.int64], folder: Path, workers: int = 1
 ) -> Iterator[tuple[int, Injection]]:
     """Yield row and injection of these rows of a plan, as they come in.
 
@@ -146,7 +146,7 @@ def answers(
         raise ConsistencyError(f"the {engine.name} engine left out {len(waiting)} faults, {missing} for one")
 
 
-def _shown(error: SimulationError, plan: Plan, rows: npt.NDArray[np.int64], folder: Path) -> str:
+def _shown(error: SimulationError, plan: FaultPlan, rows: npt.NDArray[np.int64], folder: Path) -> str:
     if not isinstance(error, AuditError):
         return ""
     found = next((index for index in rows.tolist() if plan.fault(index) == error.fault), None)

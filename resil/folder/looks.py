@@ -37,7 +37,7 @@ class Judge(Typed):
     """Upsets that are made on it."""
 
 
-class Look(Typed):
+class ProtectionLook(Typed):
     """A look at protected RTL."""
 
     rtl: str
@@ -62,7 +62,7 @@ class Look(Typed):
         return self.rtl == rtl or not set(runs).isdisjoint(self.runs)
 
 
-class Entry(Typed):
+class LedgerEntry(Typed):
     """A line of the ledger."""
 
     schema_number: Literal[1] = Field(default=1, alias="schema")
@@ -73,27 +73,27 @@ class Entry(Typed):
     """Hash of the line before; "" of the first."""
     kind: Annotated[str, OneOf((REGISTERED, FINISHED))]
     """Before the first injection, or after the last."""
-    look: Look
+    look: ProtectionLook
     """The same in both."""
     confirmed: bool | None
     """Null before the end."""
     digest: str = ""
     """Hash of this line without this field."""
 
-    def sealed(self) -> Entry:
+    def sealed(self) -> LedgerEntry:
         """Return the line with its hash."""
         text = self.model_dump_json(by_alias=True, exclude={"digest"})
         return self.changed(digest=sha256(text.encode()).hexdigest())
 
 
-def entries_of(file: Path) -> tuple[Entry, ...]:
+def entries_of(file: Path) -> tuple[LedgerEntry, ...]:
     """Return the entries of a copy, none if it is not there; StoreError if the chain is broken."""
     if not file.exists():
         return ()
-    entries: list[Entry] = []
+    entries: list[LedgerEntry] = []
     for number, line in enumerate(read_bytes(file, RESTORE).splitlines()):
         try:
-            entry = Entry.model_validate_json(line)
+            entry = LedgerEntry.model_validate_json(line)
         except ValidationError as error:
             raise StoreError(
                 f"{file}: line {number + 1}: {failure_text(error)}; {RESTORE}", f"line {number + 1}"
@@ -109,9 +109,9 @@ def entries_of(file: Path) -> tuple[Entry, ...]:
     return tuple(entries)
 
 
-def results_of(entries: Sequence[Entry]) -> list[tuple[Look, bool | None]]:
+def results_of(entries: Sequence[LedgerEntry]) -> list[tuple[ProtectionLook, bool | None]]:
     """Return each look with what came of it, None where it was begun and not ended."""
-    found: dict[str, tuple[Look, bool | None]] = {}
+    found: dict[str, tuple[ProtectionLook, bool | None]] = {}
     for entry in entries:
         found[entry.look.model_dump_json()] = (entry.look, entry.confirmed)
     return list(found.values())
@@ -140,7 +140,7 @@ def not_confirmed_by(build: Path, found: Confirmation) -> str:
             f"the ledger beside it has no look {own[0]} at this RTL, with seed {own[1]}, that confirmed it: "
             "confirmation.json was edited, or is of another build"
         )
-    known: dict[str, tuple[Look, bool | None]] = {}
+    known: dict[str, tuple[ProtectionLook, bool | None]] = {}
     for look, result in (*users, *beside):
         # A copy that is behind does not know how a look ended.
         if result is not None or look.model_dump_json() not in known:

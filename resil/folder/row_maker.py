@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from resil.bench.bench import Describe
-from resil.faults.plan import FAULT_NAMES, IntArray, Plan
+from resil.faults.plan import FAULT_NAMES, FaultPlan, IntArray
 from resil.folder.parts import SCHEMA
 from resil.rtl_harness.design.sites import SiteTable
 from resil.rtl_harness.faults import NEVER, Fault, Injection, Outcome, Reported, Rise, Seen
@@ -28,7 +28,7 @@ class RowMaker:
 
     def __init__(
         self,
-        plan: Plan,
+        plan: FaultPlan,
         sites: SiteTable,
         labels: Sequence[int],
         operation_ends: Sequence[Sequence[int]],

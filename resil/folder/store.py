@@ -36,7 +36,7 @@ Check = Callable[[pa.Table], str | None]
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredRun:
     """What a run folder holds.
 
     Attributes:
@@ -66,7 +66,7 @@ class RunFolder:
         begun = any((self.path / INJECTIONS).glob("part-*.parquet"))
         return begun and not (self.provenance().finished and (self.path / SUMMARY).exists())
 
-    def load(self, check: Check) -> Stored:
+    def load(self, check: Check) -> StoredRun:
         """Read all part files, one at a time.
 
         A file that is truncated, altered, of another campaign, that `check` finds fault with, or that repeats
@@ -94,7 +94,7 @@ class RunFolder:
                 require_equal(path, other, self.identity.digest)
                 rejected.append(_set_aside(path, f"repeats injections of {other.name}"))
                 del kept[path]
-        return Stored(Content.joined(kept.values()), tuple(rejected))
+        return StoredRun(Content.joined(kept.values()), tuple(rejected))
 
     def append(self, rows: pa.Table) -> None:
         """Keep `rows`, of `parts.SCHEMA`, as a new part file."""

@@ -34,7 +34,7 @@ from resil.protection.limits_basis import cells_of_limits, network_of_limits
 from resil.protection.options import WATCHDOG, OptionSet, ProtectionError
 from resil.protection.risks import DETECTED, HANG, HARMFUL, Network
 from resil.protection.units import Cells, Granularity, ProtectableStorage, cells_of, units_of
-from resil.protection.watchdog_pace import Pace, watchdog_limit
+from resil.protection.watchdog_pace import WatchdogPace, watchdog_limit
 from resil.record.summary import Summary
 from resil.results.run import Run
 from resil.rtl_harness.design.sites import Hardware
@@ -291,7 +291,7 @@ def _plan(one: Finished) -> str:
     return "none" if one.summary.sampling is None else one.summary.sampling.plan
 
 
-def pace_of(summary: Summary, run_dir: Path) -> Pace | None:
+def pace_of(summary: Summary, run_dir: Path) -> WatchdogPace | None:
     """Return how long operations take in a run; None if its results do not show it."""
     golden, execution = summary.golden, load_campaign(run_dir / CAMPAIGN).execution
     operations = [own.cycles for own in summary.network.operations if own.cycles]
@@ -302,7 +302,7 @@ def pace_of(summary: Summary, run_dir: Path) -> Pace | None:
         return None
     factor = execution.timeout_factor
     watched = execution.timeout == Timeout.OPERATION
-    return Pace(
+    return WatchdogPace(
         max(longest),
         max(golden.cycles),
         min(math.ceil(factor * cycles) for cycles in golden.cycles),

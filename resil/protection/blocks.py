@@ -30,7 +30,7 @@ class Hazard:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class UnprotectedBlock:
     """A block of the unprotected design.
 
     Attributes:
@@ -50,7 +50,7 @@ class Block:
     hazards: Mapping[str, Hazard]
 
 
-def read_blocks(summary: Summary, options: OptionSet) -> list[Block]:
+def read_blocks(summary: Summary, options: OptionSet) -> list[UnprotectedBlock]:
     """Return the blocks of a summary with upper limits that hold together.
 
     Their sum is never below the upper limit of the total: where it would be, since the total's interval
@@ -88,7 +88,7 @@ def read_blocks(summary: Summary, options: OptionSet) -> list[Block]:
     return [_block(row, options, hazards.get(row.name, {})) for row in summary.blocks]
 
 
-def _block(row: record.Block, options: OptionSet, hazards: Mapping[str, Hazard]) -> Block:
+def _block(row: record.Block, options: OptionSet, hazards: Mapping[str, Hazard]) -> UnprotectedBlock:
     cell = options.cells.get(("ff", row.area_unit))
     ff_area = row.ff_bits * cell.area if cell else None if row.ff_bits else 0.0
-    return Block(row.name, row.area, ff_area, row.sram_area, row.area_unit, hazards)
+    return UnprotectedBlock(row.name, row.area, ff_area, row.sram_area, row.area_unit, hazards)

@@ -39,7 +39,7 @@ from resil.rtl_harness.design.snapshot import rtl_digest
 from resil.rtl_harness.design.target import Target, load_target
 from resil.rtl_harness.engine.contract import GoldenRun
 from resil.rtl_harness.errors import HarnessError
-from resil.rtl_harness.redundancy import Built, build_protection
+from resil.rtl_harness.redundancy import BuiltRtl, build_protection
 from resil.rtl_harness.redundancy.build import RTL, TARGET, require_empty
 from resil.rtl_harness.redundancy.code_proof import prove_codes
 from resil.rtl_harness.redundancy.groups import Mechanism
@@ -124,7 +124,7 @@ def _judged(
     campaign: Campaign,
     bench: Bench,
     plan: Protection,
-    built: Built,
+    built: BuiltRtl,
     known: OptionSet,
     made: Path,
     command: str,
@@ -256,7 +256,7 @@ def _area(
     plan: Protection,
     protected: Target,
     after: Elaboration,
-    built: Built,
+    built: BuiltRtl,
     known: OptionSet,
 ) -> tuple[AreaPredicted, AreaMeasured]:
     """Return the plan's figure of area and what was measured; hardened cells have that of the plan alone."""

@@ -24,8 +24,8 @@ from resil.protection.items import (
     what_is_left,
     whole_npu,
 )
-from resil.protection.judge import Judged, judge_over_corners
-from resil.protection.least_area import LARGE, BoolArray, Found, Programme
+from resil.protection.judge import JudgedSet, judge_over_corners
+from resil.protection.least_area import LARGE, BoolArray, LeastAreaChoice, Programme
 from resil.protection.risks import Network, risks_at_limits, shrunk_risks
 from resil.protection.targets import Targets
 
@@ -96,9 +96,9 @@ class Choice:
     """
 
     chosen: Candidate | None
-    judged: tuple[Judged, ...]
+    judged: tuple[JudgedSet, ...]
     needed: bool
-    tried: tuple[tuple[Candidate, tuple[Judged, ...]], ...]
+    tried: tuple[tuple[Candidate, tuple[JudgedSet, ...]], ...]
     reason: str = ""
 
 
@@ -130,8 +130,8 @@ def choose(
         return Choice(nothing, before, False, ())
     choosing, judging = zip(*(network.halves() for network in networks), strict=True)
     risks = shrunk_risks(choosing, design.cells, prior)
-    tried: list[tuple[Candidate, tuple[Judged, ...]]] = []
-    last: tuple[Candidate, tuple[Judged, ...]] | None = None
+    tried: list[tuple[Candidate, tuple[JudgedSet, ...]]] = []
+    last: tuple[Candidate, tuple[JudgedSet, ...]] | None = None
     chooser = Chooser(design, choosing, risks, targets)
     for reserve in RESERVES:
         candidate = chooser.least(reserve, seconds)
@@ -168,7 +168,7 @@ def _within_limits(
     best = Chooser(design, networks, risks, targets).least(_WHOLE, seconds) if needed else nothing
     shares = (Chooser(design, networks, risks, Targets(fit_share=own)).least(1.0, seconds) for own in _FRONT)
     judged = [(own, _judged(design, networks, own)) for own in (nothing, best, *shares) if own is not None]
-    front: list[tuple[Candidate, tuple[Judged, ...]]] = []
+    front: list[tuple[Candidate, tuple[JudgedSet, ...]]] = []
     for own, found in sorted(judged, key=lambda one: (one[0].area_added, _worst(one[1]))):
         if not front or _worst(found) < _worst(front[-1][1]):
             front.append((own, found))
@@ -179,7 +179,7 @@ def _within_limits(
     return Choice(replace(best, reserve=1.0), _judged(design, networks, best), needed, tried)
 
 
-def _worst(judged: Sequence[Judged]) -> float:
+def _worst(judged: Sequence[JudgedSet]) -> float:
     return max(found.fit.hi for found in judged)
 
 
@@ -269,7 +269,7 @@ class Chooser:
         return None if found is None else self._candidate(menu, found, asked.left, asked.mechanisms, reserve)
 
     def _candidate(
-        self, menu: Menu, found: Found, left: Sequence[Left], mechanisms: Mechanisms, reserve: float
+        self, menu: Menu, found: LeastAreaChoice, left: Sequence[Left], mechanisms: Mechanisms, reserve: float
     ) -> Candidate:
         own = self._design.mechanisms_area(mechanisms)
         return Candidate(
@@ -309,7 +309,7 @@ def _unprotected(design: ProtectableDesign, networks: Sequence[Network]) -> Cand
 
 def _judged(
     design: ProtectableDesign, networks: Sequence[Network], candidate: Candidate
-) -> tuple[Judged, ...]:
+) -> tuple[JudgedSet, ...]:
     effects = candidate.effects(design, networks[0])
     cells, whole = design.cells, candidate.mechanisms
     return tuple(judge_over_corners(network, cells, effects, whole) for network in networks)

@@ -21,7 +21,7 @@ from resil.protection.targets import Targets, asked_of
 from resil.protection.unit_plan import Origin, unit_plan
 from resil.protection.units import Granularity
 from resil.protection.verify import longest_operations
-from resil.protection.wanted import Wanted
+from resil.protection.wanted import ProtectionRequest
 from resil.record.protection import Protection
 from resil.record.protection_parts import ChoosingModel, ChoosingRun
 from resil.record.provenance import RUN
@@ -45,7 +45,9 @@ class Chosen:
     plan: Protection
 
 
-def choose_plan(runs_or_models: Sequence[Path], wanted: Wanted, *, buildable: bool = False) -> Chosen:
+def choose_plan(
+    runs_or_models: Sequence[Path], wanted: ProtectionRequest, *, buildable: bool = False
+) -> Chosen:
     """Choose protections for all runs at once, keep the plan in each, and write their reports again.
 
     One run or estimate is judged by the upper limits of all its blocks, which hold for any set, if the choice

@@ -11,7 +11,7 @@ from resil.campaign.safety import SafetySettings
 from resil.protection.corners import Corners
 from resil.protection.observed import LEAST, MOST, STATED, Copies, Observed, evidence_of
 from resil.protection.options import ProtectionError
-from resil.protection.sample_size import ENDLESS, SIZES, Expected, Spread, spread_needed
+from resil.protection.sample_size import ENDLESS, SIZES, ExpectedStorage, InjectionSpread, spread_needed
 from resil.protection.sensitive import asked_text, can_refuse, missed_limits
 from resil.record.golden import DIFFERS
 from resil.record.protection import Protection
@@ -196,7 +196,7 @@ def planned_upsets(
     size: int | None = None,
     allowed: Allowed | None = None,
     faults: Mapping[tuple[str, str], int] | None = None,
-) -> Spread:
+) -> InjectionSpread:
     """Return how many upsets of which storage each of some networks needs to show what a plan predicts.
 
     They are judged as `confirmation` does: by the limits that the plan has to keep, and an interval over
@@ -229,7 +229,9 @@ def planned_upsets(
         if raw > 0.0:
             share = min(1.0, scale * left.get(key, 0.0) / raw)
             reported = min(1.0 - share, due.get(key, 0.0) / raw)
-            expected.append(Expected(*key, raw, share, fixed.get(key), most.get(key, ENDLESS), reported))
+            expected.append(
+                ExpectedStorage(*key, raw, share, fixed.get(key), most.get(key, ENDLESS), reported)
+            )
     joint = 1.0 - (1.0 - confidence) / networks
     sizes = SIZES if size is None else (size,)
     return spread_needed(expected, allowed.fit, joint, sizes, networks, allowed.due)

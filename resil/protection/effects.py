@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from resil.protection.options import Option
+from resil.protection.options import ProtectionOption
 from resil.protection.risks import (
     DETECTED,
     HANG,
@@ -50,7 +50,7 @@ class Effect:
 
     @staticmethod
     def of(
-        option: Option, kind: str, hazardous: Collection[str], clusters: Sequence[float] = (1.0,)
+        option: ProtectionOption, kind: str, hazardous: Collection[str], clusters: Sequence[float] = (1.0,)
     ) -> Effect:
         """Return the effect of an option.
 
@@ -112,12 +112,12 @@ class Mechanisms:
         limit: Of the watchdog, in cycles.
     """
 
-    watchdog: Option | None = None
-    error_flag: Option | None = None
+    watchdog: ProtectionOption | None = None
+    error_flag: ProtectionOption | None = None
     limit: int = 0
 
     @property
-    def options(self) -> tuple[Option, ...]:
+    def options(self) -> tuple[ProtectionOption, ...]:
         """Those that there are."""
         return tuple(option for option in (self.watchdog, self.error_flag) if option is not None)
 

@@ -20,7 +20,7 @@ from resil.protection.choosing import choose_plan
 from resil.protection.options import ProtectionError
 from resil.protection.texts import build_text, confirmation_text, plan_text
 from resil.protection.verify import verify_build
-from resil.protection.wanted import Wanted
+from resil.protection.wanted import ProtectionRequest
 from resil.record.protection import INFEASIBLE, NOT_NEEDED, OPTIMAL, Protection
 from resil.record.protection_build import Build
 from resil.record.protection_confirmation import Confirmation
@@ -87,7 +87,9 @@ class Protected:
         return "\n".join(filter(None, parts))
 
 
-def protect(runs_or_models: Sequence[Path], wanted: Wanted, place: Place | None = None) -> Protected:
+def protect(
+    runs_or_models: Sequence[Path], wanted: ProtectionRequest, place: Place | None = None
+) -> Protected:
     """Choose a protection, build it, inject into it, and keep all of that in the runs and beside the build.
 
     A plan that is not needed or not reached is not built where it is reused, as a study does; else that it

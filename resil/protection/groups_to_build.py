@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from resil.protection.options import WATCHDOG, OptionSet, ProtectionError
 from resil.protection.units import Granularity
 from resil.record.protection import NOT_NEEDED, OPTIMAL, Protection
-from resil.rtl_harness.redundancy.groups import Group, Mechanism
+from resil.rtl_harness.redundancy.groups import Mechanism, ProtectionGroup
 from resil.rtl_harness.redundancy.watchdog import Watchdog
 
 
-def groups_of(plan: Protection, options: OptionSet, blocks: Mapping[str, object]) -> list[Group]:
+def groups_of(plan: Protection, options: OptionSet, blocks: Mapping[str, object]) -> list[ProtectionGroup]:
     """Return the protected groups of a plan: blocks, or what its units name.
 
     Args:
@@ -28,7 +28,7 @@ def groups_of(plan: Protection, options: OptionSet, blocks: Mapping[str, object]
         raise ProtectionError(
             f"--build: expected a plan that protects something, found that the run {why}", "--build"
         )
-    groups: list[Group] = []
+    groups: list[ProtectionGroup] = []
     for path, name in protected_parts(plan):
         option = options.options[name]
         if not option.builds:
@@ -43,7 +43,7 @@ def groups_of(plan: Protection, options: OptionSet, blocks: Mapping[str, object]
                 "name what it holds under [blocks]",
                 path,
             )
-        groups.append(Group(path, Mechanism(option.builds), option.ways))
+        groups.append(ProtectionGroup(path, Mechanism(option.builds), option.ways))
     return groups
 
 

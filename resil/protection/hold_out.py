@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from resil.protection.choose import Chooser
 from resil.protection.items import ProtectableDesign
-from resil.protection.judge import Judged, judge_over_corners
+from resil.protection.judge import JudgedSet, judge_over_corners
 from resil.protection.risks import Network, shrunk_risks
 from resil.protection.targets import Targets
 
@@ -29,7 +29,7 @@ def on_hold_out(
     reserve: float,
     seconds: float,
     prior: FloatArray | None = None,
-) -> list[Judged]:
+) -> list[JudgedSet]:
     """Return what sets of a reserve, chosen without a network, leave on it.
 
     Args:

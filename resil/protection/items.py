@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from resil.protection.blocks import Block
+from resil.protection.blocks import UnprotectedBlock
 from resil.protection.effects import Effect, Mechanisms, undetected
-from resil.protection.options import ERROR_FLAG, WATCHDOG, Option, OptionSet, ProtectionError
+from resil.protection.options import ERROR_FLAG, WATCHDOG, OptionSet, ProtectionError, ProtectionOption
 from resil.protection.risks import Network
 from resil.protection.units import Cells, Unit
 
@@ -43,7 +43,7 @@ class ProtectableDesign:
 
     cells: Cells
     units: Sequence[Unit]
-    blocks: Mapping[str, Block]
+    blocks: Mapping[str, UnprotectedBlock]
     bits: Mapping[tuple[str, str], int]
     unit: str
     area: float
@@ -60,12 +60,12 @@ class ProtectableDesign:
         assert area is not None
         return area / bits if bits else 0.0
 
-    def offered(self, *places: str) -> list[Option]:
+    def offered(self, *places: str) -> list[ProtectionOption]:
         """Return the options of places (`options.UNITS`) that may be chosen."""
         found = [o for o in self.options.options.values() if o.name != "none" and set(places) & set(o.units)]
         return [o for o in found if not self.buildable or self.options.may_be_built(o)]
 
-    def area_known(self, block: str, option: Option) -> bool:
+    def area_known(self, block: str, option: ProtectionOption) -> bool:
         """Whether the areas that an option is reckoned from are known of a block."""
         own = self.blocks[block]
         lacking = (option.ff_area and own.ff_area is None) or (option.sram_area and own.sram_area is None)
@@ -110,7 +110,7 @@ class Item:
         block: That it copies as a whole, or `NPU`; "" if it is of a unit.
     """
 
-    option: Option | None
+    option: ProtectionOption | None
     units: tuple[int, ...]
     block: str = ""
 
@@ -175,7 +175,9 @@ def _of_units(design: ProtectableDesign, hazardous: Sequence[str], bare: set[int
     return list(found)
 
 
-def _reached(design: ProtectableDesign, block: str, option: Option, bare: set[int]) -> tuple[int, ...]:
+def _reached(
+    design: ProtectableDesign, block: str, option: ProtectionOption, bare: set[int]
+) -> tuple[int, ...]:
     """Return the units of a block in which an option of blocks protects something."""
     own = [n for n, unit in enumerate(design.units) if unit.block == block and n not in bare]
     return tuple(n for n in own if {kind for kind, _ in design.units[n].bits} & set(option.protects))
@@ -229,7 +231,7 @@ def whole_npu(design: ProtectableDesign, hazardous: Sequence[str]) -> list[tuple
     ]
 
 
-def _helps(option: Option, hazardous: Sequence[str]) -> bool:
+def _helps(option: ProtectionOption, hazardous: Sequence[str]) -> bool:
     return option.turns_into != "due" or "due" not in hazardous
 
 

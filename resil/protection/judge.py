@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from resil.protection.effects import Effect, Mechanisms, harmful, undetected
-from resil.protection.risks import Limits, Network
+from resil.protection.risks import Network, RateLimits
 from resil.protection.targets import Targets
 from resil.protection.units import Cells
 from resil.stats.clusters import weighted_sum_over_inputs
@@ -36,7 +36,7 @@ BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedSet:
     """What a network says of a protected set. Rates in FIT.
 
     Attributes:
@@ -64,12 +64,12 @@ class Judged:
     spfm_lo: float | None
     due: Interval | None
     unaided: Interval | None = None
-    corners: Mapping[str, Judged] = field(default_factory=dict)
+    corners: Mapping[str, JudgedSet] = field(default_factory=dict)
     inputs: int = 1
     population: str = ""
 
     @property
-    def worst(self) -> tuple[str, Judged]:
+    def worst(self) -> tuple[str, JudgedSet]:
         """The corner with the highest limit of FIT, and what is left there; "" without ranges."""
         return max(self.corners.items(), key=lambda own: own[1].fit.hi, default=("", self))
 
@@ -105,14 +105,14 @@ class Judged:
 
 def judge_over_corners(
     network: Network, cells: Cells, effects: Sequence[Effect], mechanisms: Mechanisms
-) -> Judged:
+) -> JudgedSet:
     """Return `judge` at the centre of the raw rates, with what it is at each corner of them."""
     corners = {name: judge(network.at(name), cells, effects, mechanisms) for name in network.corners}
     found = judge(network, cells, effects, mechanisms)
     return replace(found, corners=corners, inputs=max(1, len(network.labels)), population=network.population)
 
 
-def judge(network: Network, cells: Cells, effects: Sequence[Effect], mechanisms: Mechanisms) -> Judged:
+def judge(network: Network, cells: Cells, effects: Sequence[Effect], mechanisms: Mechanisms) -> JudgedSet:
     """Return what injections that did not choose say of a set.
 
     Args:
@@ -136,12 +136,12 @@ def judge(network: Network, cells: Cells, effects: Sequence[Effect], mechanisms:
     detected = _raised(sampled.rate([column["due_kept"]], mechanisms.detected(network)), made)
     left = float(raw @ column["raw"])
     alone = sampled.rate([np.array([e.unaided for e in effects])], harmful())
-    return Judged(network.name, len(network.bit), before, fit, left, *_spfm(fit, left), detected, alone)
+    return JudgedSet(network.name, len(network.bit), before, fit, left, *_spfm(fit, left), detected, alone)
 
 
 def _by_limits(
-    network: Network, limits: Limits, raw: FloatArray, column: Mapping[str, FloatArray], *, bare: bool
-) -> Judged:
+    network: Network, limits: RateLimits, raw: FloatArray, column: Mapping[str, FloatArray], *, bare: bool
+) -> JudgedSet:
     """Judge by limits that hold together: the bound of a set is the sum of what options leave of them."""
     kept, left = column["residual"], float(raw @ column["raw"])
     estimate, most = limits.whole if bare else (float(limits.fit @ kept), float(limits.fit_hi @ kept))
@@ -149,7 +149,7 @@ def _by_limits(
         made = float(raw @ column["due_of_raw"])
         estimate, most = estimate + made, most + made
     fit = Interval(estimate, 0.0, most, network.confidence)
-    return Judged(network.name, limits.injections, limits.whole[0], fit, left, *_spfm(fit, left), None)
+    return JudgedSet(network.name, limits.injections, limits.whole[0], fit, left, *_spfm(fit, left), None)
 
 
 def _raised(rate: Interval, more: float) -> Interval:

@@ -13,7 +13,7 @@ from resil.campaign.campaign import Campaign
 from resil.campaign.network_settings import ZOO_PREFIX, NetworkSettings
 from resil.campaign.workload_settings import WorkloadSettings
 from resil.errors import StoreError
-from resil.folder.looks import Judge, Look
+from resil.folder.looks import Judge, ProtectionLook
 from resil.networks import zoo
 from resil.networks.graph import Graph
 from resil.networks.tflite_reader import read_network
@@ -51,7 +51,7 @@ def work_content(definition: Mapping[str, str]) -> str:
     return definition["network" if "network" in definition else "workloads"]
 
 
-def refuse_known_judges(judges: Sequence[Judge], looks: Sequence[tuple[Look, bool | None]]) -> None:
+def refuse_known_judges(judges: Sequence[Judge], looks: Sequence[tuple[ProtectionLook, bool | None]]) -> None:
     """Raise StoreError if a look that refused, or that was not ended, knew one of these networks.
 
     Args:

@@ -45,7 +45,7 @@ _SLACK = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class LeastAreaChoice:
     """A choice.
 
     Attributes:
@@ -98,7 +98,7 @@ class Programme:
         seconds: float | None = None,
         proposals: int | None = None,
         most_refused: int | None = None,
-    ) -> Found | None:
+    ) -> LeastAreaChoice | None:
         """Return a choice of least cost that `keeps` its limits; None if there is none.
 
         Args:
@@ -130,11 +130,11 @@ class Programme:
                 tight = False
                 found = self._solve(cost, relative_gap, left(), tight=False, allowed=allowed, known=known)
             if found is None:
-                return known and Found(known.chosen, float(cost @ known.chosen))
+                return known and LeastAreaChoice(known.chosen, float(cost @ known.chosen))
             bound = max(bound, 0.0 if tight else found.bound)
             if keeps(found.chosen):
                 best = min((f for f in (known, found) if f is not None), key=lambda f: float(cost @ f.chosen))
-                return Found(best.chosen, min(bound, float(cost @ best.chosen)))
+                return LeastAreaChoice(best.chosen, min(bound, float(cost @ best.chosen)))
             refused += 1
             if refused == most_refused:
                 return None
@@ -168,7 +168,7 @@ class Programme:
 
     def _core(
         self, cost: FloatArray, keeps: Check, seconds: float | None
-    ) -> tuple[BoolArray | None, Found | None]:
+    ) -> tuple[BoolArray | None, LeastAreaChoice | None]:
         """Return the options that a cheaper choice than a known one can hold, and that choice.
 
         The reduced cost of an option is what taking it adds at least to the bound of the relaxation: if that
@@ -193,11 +193,11 @@ class Programme:
         *,
         tight: bool,
         allowed: BoolArray | None = None,
-        known: Found | None = None,
-    ) -> Found | None:
+        known: LeastAreaChoice | None = None,
+    ) -> LeastAreaChoice | None:
         """Return a proposal; where the time brought none, what is known, else the first that comes."""
         if not self._equal.shape[0]:
-            return Found(np.zeros(self._options, dtype=bool), 0.0)
+            return LeastAreaChoice(np.zeros(self._options, dtype=bool), 0.0)
         unit = float(cost.max()) or 1.0
         options: dict[str, float] = {"mip_rel_gap": relative_gap}
         if seconds is not None:
@@ -216,10 +216,10 @@ class Programme:
         proven = max(0.0, float(bound)) / _SCALE * unit if bound is not None and np.isfinite(bound) else 0.0
         if result.status == _TIME_OUT and result.x is None:
             first = known or self._solve(cost, _FIRST_GAP, None, tight=tight, allowed=allowed)
-            return first and Found(first.chosen, proven)
+            return first and LeastAreaChoice(first.chosen, proven)
         if result.x is None or result.status not in (0, _TIME_OUT):
             raise RuntimeError(f"the solver HiGHS gave up: {result.message}")
-        return Found(result.x > 0.5, proven)
+        return LeastAreaChoice(result.x > 0.5, proven)
 
     def _rows(self, *, tight: bool) -> LinearConstraint:
         rounded, hidden = (np.ceil, _HIDDEN) if tight else (np.floor, 0.0)

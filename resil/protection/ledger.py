@@ -19,14 +19,23 @@ from pydantic import Field, ValidationError
 
 from resil.errors import StoreError
 from resil.files import read_bytes, write_text
-from resil.folder.looks import FINISHED, LEDGER, REGISTERED, RESTORE, Entry, Look, entries_of, results_of
+from resil.folder.looks import (
+    FINISHED,
+    LEDGER,
+    REGISTERED,
+    RESTORE,
+    LedgerEntry,
+    ProtectionLook,
+    entries_of,
+    results_of,
+)
 from resil.layout import data_folder
 from resil.record.typed import Count, Typed, failure_text
 
 HEAD = "confirmations-head.json"
 
 
-class Head(Typed):
+class LedgerHead(Typed):
     """How far the ledger had come at the last look, kept in a run that chose."""
 
     schema_number: Literal[1] = Field(default=1, alias="schema")
@@ -37,7 +46,7 @@ class Head(Typed):
     """Hash of the last."""
 
 
-class Ledger:
+class LookLedger:
     """Both copies, compared with each other and with what runs know of them.
 
     Attributes:
@@ -58,19 +67,19 @@ class Ledger:
         self._files = [data_folder() / LEDGER, *([build / LEDGER] if build is not None else [])]
         self.entries = self._read()
 
-    def results(self) -> list[tuple[Look, bool | None]]:
+    def results(self) -> list[tuple[ProtectionLook, bool | None]]:
         """Return each look with what came of it, None where it was begun and not ended."""
         return results_of(self.entries)
 
-    def register(self, look: Look) -> None:
+    def register(self, look: ProtectionLook) -> None:
         """Write down a look, before its first injection; StoreError if it cannot be."""
         self._add(REGISTERED, look, None)
 
-    def finish(self, look: Look, *, confirmed: bool) -> None:
+    def finish(self, look: ProtectionLook, *, confirmed: bool) -> None:
         """Write down what came of a look; StoreError if it cannot be."""
         self._add(FINISHED, look, confirmed)
 
-    def _add(self, kind: str, look: Look, confirmed: bool | None) -> None:
+    def _add(self, kind: str, look: ProtectionLook, confirmed: bool | None) -> None:
         own = self._files[0]
         try:
             own.parent.mkdir(parents=True, exist_ok=True)
@@ -89,7 +98,7 @@ class Ledger:
                     "wait for its result",
                     "another look",
                 )
-            entry = Entry(
+            entry = LedgerEntry(
                 sequence=len(before),
                 previous=before[-1].digest if before else "",
                 kind=kind,
@@ -99,11 +108,11 @@ class Ledger:
             self.entries = (*before, entry)
             for file in self._files:
                 write_text(file, "".join(e.model_dump_json(by_alias=True) + "\n" for e in self.entries))
-            head = Head(entries=len(self.entries), digest=entry.digest)
+            head = LedgerHead(entries=len(self.entries), digest=entry.digest)
             for file in self._heads:
                 write_text(file, head.model_dump_json(by_alias=True) + "\n")
 
-    def _read(self) -> tuple[Entry, ...]:
+    def _read(self) -> tuple[LedgerEntry, ...]:
         whole, *copies = [entries_of(file) for file in self._files]
         for copy in copies:
             if whole[: len(copy)] != copy:
@@ -126,12 +135,12 @@ class Ledger:
         return whole
 
 
-def _head(file: Path) -> Head | None:
+def _head(file: Path) -> LedgerHead | None:
     """Return how far the ledger had come by a run; None if it knows of no look."""
     if not file.exists():
         return None
     try:
-        return Head.model_validate_json(read_bytes(file, RESTORE))
+        return LedgerHead.model_validate_json(read_bytes(file, RESTORE))
     except ValidationError as error:
         raise StoreError(f"{file}: {failure_text(error)}; {RESTORE}", "ledger") from None
 

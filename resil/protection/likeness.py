@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from resil.record.campaign_facts import Operation
+from resil.record.campaign_facts import RecordedOperation
 from resil.record.protection_confirmation import AlikeNetworks, NetworkPopulation
 from resil.stats.input_spread import fewest_inputs
 from resil.stats.intervals import clopper_pearson
@@ -23,7 +23,7 @@ SHOWN = 0.95
 Profile = Mapping[tuple[str, int, int], float]
 
 
-def profile_of(operations: Sequence[Operation]) -> dict[tuple[str, int, int], float]:
+def profile_of(operations: Sequence[RecordedOperation]) -> dict[tuple[str, int, int], float]:
     """Return the part of the cycles that goes to each sort of operation, all summing to 1.
 
     A sort is a kind, with the octaves of the pixels and of the depth of its output. Nothing where it is not

@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 
 from resil.folder.finished import Finished
-from resil.protection.blocks import Block
-from resil.protection.risks import Limits, Network
+from resil.protection.blocks import UnprotectedBlock
+from resil.protection.risks import Network, RateLimits
 from resil.protection.units import Cells
 
 
@@ -27,7 +27,7 @@ def cells_of_limits(found: Finished) -> Cells:
     )
 
 
-def network_of_limits(found: Finished, blocks: dict[str, Block], cells: Cells) -> Network:
+def network_of_limits(found: Finished, blocks: dict[str, UnprotectedBlock], cells: Cells) -> Network:
     """Return a run or an estimate as it is judged by limits.
 
     Args:
@@ -51,7 +51,7 @@ def network_of_limits(found: Finished, blocks: dict[str, Block], cells: Cells) -
         },
         summary.campaign.confidence,
         tuple(summary.campaign.hazardous),
-        limits=Limits(
+        limits=RateLimits(
             np.array([own.fit for own in hazards]),
             np.array([own.fit_hi for own in hazards]),
             (total.fit, total.fit_hi),

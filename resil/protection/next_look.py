@@ -8,15 +8,15 @@ from pathlib import Path
 
 from resil.bench.identity import Identity
 from resil.campaign.campaign import Campaign, load_campaign
-from resil.folder.looks import Judge, Look
+from resil.folder.looks import Judge, ProtectionLook
 from resil.folder.store import CAMPAIGN, recorded_definition
 from resil.progress import Progress
 from resil.protection.judges import judge_of, refuse_known_judges
-from resil.protection.ledger import Ledger, shared_confidence
+from resil.protection.ledger import LookLedger, shared_confidence
 from resil.protection.unused_networks import Results, fresh_seed, fresh_works
 
 
-def bearing(ledger: Ledger, run_dirs: Sequence[Path], digest: str = "") -> Results:
+def bearing(ledger: LookLedger, run_dirs: Sequence[Path], digest: str = "") -> Results:
     """Return the looks, with their results, at RTL of that digest or at any that rests on these runs.
 
     Raises:
@@ -27,14 +27,14 @@ def bearing(ledger: Ledger, run_dirs: Sequence[Path], digest: str = "") -> Resul
 
 
 def next_look(
-    ledger: Ledger,
+    ledger: LookLedger,
     run_dirs: Sequence[Path],
     folder: Path,
     digest: str,
     asked: str,
     networks: Sequence[str],
     seed: int | None,
-) -> tuple[dict[str, Campaign], Look]:
+) -> tuple[dict[str, Campaign], ProtectionLook]:
     """Return what judges, as campaigns by name, and the look that it is.
 
     The last look at this RTL is gone on with if it was not ended and is just the same: the same injections
@@ -66,7 +66,7 @@ def next_look(
     refuse_known_judges(judges, looks)
     number = len(at_this) + 1
     campaign = load_campaign(run_dirs[0] / CAMPAIGN)
-    return works, Look(
+    return works, ProtectionLook(
         rtl=digest,
         folder=str(folder),
         runs=_identities(run_dirs),
@@ -78,7 +78,7 @@ def next_look(
     )
 
 
-def registered(ledger: Ledger, look: Look, injections: int) -> Look:
+def registered(ledger: LookLedger, look: ProtectionLook, injections: int) -> ProtectionLook:
     """Return a look that stands in the ledger, with as many upsets on each network as are planned."""
     if any(look == own for own, _ in ledger.results()):
         return look

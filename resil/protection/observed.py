@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 
 from resil.protection.corners import factor
 from resil.record.golden import GoldenComparison
-from resil.stats.evidence import Evidence, Group
+from resil.stats.evidence import Evidence, PooledGroup
 
 _NOT_LOOKED_AT = GoldenComparison.none("it was not looked at")
-# Ends of the range of what hardened cells leave: `Stratum.factors`.
+# Ends of the range of what hardened cells leave: `ObservedStratum.factors`.
 LEAST, STATED, MOST = range(3)
 
 
 @dataclass(frozen=True, slots=True)
-class Stratum:
+class ObservedStratum:
     """New injections into storage of one kind in one block, hardened by one option or not at all.
 
     Attributes:
@@ -25,7 +25,7 @@ class Stratum:
         inputs: Counts by outcome of each input, if what is asked is about inputs like these; else none.
     """
 
-    group: Group
+    group: PooledGroup
     factors: tuple[float, float, float] = (1.0, 1.0, 1.0)
     inputs: tuple[Mapping[str, int], ...] = ()
 
@@ -87,18 +87,18 @@ class Observed:
     """
 
     network: str
-    strata: tuple[Stratum, ...]
+    strata: tuple[ObservedStratum, ...]
     copies: tuple[Copies, ...]
     safety: str | None = None
     hangs: Hangs | None = None
     nothing_measured: str = ""
     golden: GoldenComparison = _NOT_LOOKED_AT
-    unprotected: tuple[Stratum, ...] = ()
+    unprotected: tuple[ObservedStratum, ...] = ()
     population: str = ""
 
 
 def evidence_of(
-    strata: Sequence[Stratum], end: int, confidence: float, factors: Mapping[str, float] | None = None
+    strata: Sequence[ObservedStratum], end: int, confidence: float, factors: Mapping[str, float] | None = None
 ) -> Evidence:
     """Return strata as evidence; its intervals are over inputs if the strata have counts of each.
 

@@ -56,7 +56,7 @@ class CellArea:
 
 
 @dataclass(frozen=True, slots=True)
-class Option:
+class ProtectionOption:
     """A way to protect a block. Areas are multiples; factors and coverage are shares from 0 to 1.
 
     Attributes:
@@ -154,7 +154,7 @@ class Option:
         """Whether it corrects smaller clusters, and one of so many bits is a detected failure."""
         return self.builds == Mechanism.SECDED and size == 2
 
-    def interleaved(self, ways: int) -> Option:
+    def interleaved(self, ways: int) -> ProtectionOption:
         """Return parity with so many parity bits in turn; other options as they are.
 
         Each further one is as many bits as the first, of the area of the bits that it guards: flip-flops in
@@ -182,12 +182,12 @@ class OptionSet:
         own: Names of options that the user's file has.
     """
 
-    options: Mapping[str, Option]
+    options: Mapping[str, ProtectionOption]
     cells: Mapping[tuple[str, str], CellArea]
     leave_out: tuple[str, ...] = ()
     own: frozenset[str] = frozenset()
 
-    def may_be_built(self, option: Option) -> bool:
+    def may_be_built(self, option: ProtectionOption) -> bool:
         """Whether an option is offered where RTL is to be built: what RTL shows, and what the user names."""
         return option.shown_by_rtl or (bool(option.builds) and option.name in self.own)
 
@@ -256,7 +256,7 @@ def _parse(document: Mapping[str, Any], where: str) -> OptionSet:
             "leave_out",
             unknown[0],
         )
-    options: dict[str, Option] = {}
+    options: dict[str, ProtectionOption] = {}
     for table in _tables(document, "option", where):
         option = _option(table, where)
         if option.name in options:
@@ -273,9 +273,9 @@ def _tables(document: Mapping[str, Any], key: str, where: str) -> list[dict[str,
     return tables
 
 
-def _option(table: Mapping[str, Any], where: str) -> Option:
+def _option(table: Mapping[str, Any], where: str) -> ProtectionOption:
     spot = f"{where}, option {table.get('name', '?')}"
-    values = _fields(Option, table, spot)
+    values = _fields(ProtectionOption, table, spot)
     protects = values["protects"]
     if not isinstance(protects, list) or any(kind not in KINDS for kind in protects):
         raise ProtectionError(
@@ -286,7 +286,7 @@ def _option(table: Mapping[str, Any], where: str) -> Option:
         raise ProtectionError(
             f"{spot}: units needs to be a list of {', '.join(UNITS)}, found {units!r}", "units"
         )
-    option = Option(**{**values, "protects": tuple(protects), "units": tuple(units)})
+    option = ProtectionOption(**{**values, "protects": tuple(protects), "units": tuple(units)})
     if option.name != "none" and not set(_AREAS) & set(table):
         raise ProtectionError(
             f"{spot}: has no area, and would be free: give one of {', '.join(_AREAS)} (0 if it takes none)",
@@ -359,7 +359,9 @@ def _cell(table: Mapping[str, Any], where: str) -> CellArea:
     return cell
 
 
-def _fields(record: type[Option] | type[CellArea], table: Mapping[str, Any], spot: str) -> dict[str, Any]:
+def _fields(
+    record: type[ProtectionOption] | type[CellArea], table: Mapping[str, Any], spot: str
+) -> dict[str, Any]:
     """Check presence and type of every key of a table, and its status and source."""
     known = {f.name: f for f in fields(record) if f.name != "ways"}
     unknown = sorted(set(table) - set(known))

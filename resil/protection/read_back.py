@@ -21,8 +21,8 @@ from resil.progress import Progress
 from resil.protection.basis import pace_of
 from resil.protection.build_rtl import was_changed
 from resil.protection.groups_to_build import protected_parts, watchdog_of
-from resil.protection.observed import Copies, Hangs, Observed, Stratum
-from resil.protection.options import WATCHDOG, Option, OptionSet
+from resil.protection.observed import Copies, Hangs, Observed, ObservedStratum
+from resil.protection.options import WATCHDOG, OptionSet, ProtectionOption
 from resil.record.protection import Protection
 from resil.record.protection_build import AreaMeasured, AreaPredicted, Build, HardenedBits, RedundantBits
 from resil.results.run import Run
@@ -35,7 +35,7 @@ from resil.rtl_harness.redundancy.build import NAMES, TARGET
 from resil.rtl_harness.redundancy.groups import Mechanism
 from resil.rtl_harness.redundancy.target_file import target_text
 from resil.rtl_harness.redundancy.watchdog import INSTANCE, Watchdog
-from resil.stats.evidence import Group
+from resil.stats.evidence import PooledGroup
 
 _CONFIRM = "confirm.toml"
 _SHOWN = ("sdc_tolerable", "sdc_critical", "hang")
@@ -44,7 +44,7 @@ Factors = tuple[float, float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Guard:
+class StorageGuard:
     """What a redundant register or memory is guarded by.
 
     Attributes:
@@ -59,7 +59,7 @@ class Guard:
 
 
 @dataclass(frozen=True)
-class Built:
+class BuiltProtection:
     """Protection that was built, as a confirmation injects into it.
 
     Attributes:
@@ -88,7 +88,7 @@ class Built:
     alerts: str
     copies: frozenset[str]
     used: frozenset[str]
-    mechanisms: Mapping[str, Guard]
+    mechanisms: Mapping[str, StorageGuard]
     area_predicted: AreaPredicted
     area_measured: AreaMeasured
     elaboration: Elaboration
@@ -114,7 +114,7 @@ class Built:
 
 def read_built(
     folder: Path, plan: Protection, options: OptionSet, campaign: Campaign, progress: Progress
-) -> Built:
+) -> BuiltProtection:
     """Return what a build holds, and write a target file for its confirmation beside its own.
 
     Raises:
@@ -160,7 +160,7 @@ def read_built(
             f"{missing[0]} first; the RTL was changed, build it again",
             "copies",
         )
-    return Built(
+    return BuiltProtection(
         target,
         was_changed(record, target),
         (folder / _CONFIRM).resolve(),
@@ -208,7 +208,7 @@ def _holders(folder: Path, record: Build, copies: Iterable[str]) -> dict[str, Re
 
 def _guards(
     plan: Protection, options: OptionSet, campaign: Campaign, holders: Mapping[str, RedundantBits]
-) -> dict[str, Guard]:
+) -> dict[str, StorageGuard]:
     """Return what each copy and memory with a code is guarded by."""
     chosen = [options.options[name] for _, name in protected_parts(plan)]
     found = {}
@@ -219,7 +219,7 @@ def _guards(
             if option.builds == bits.mechanism
             for kind in option.protects
         ]
-        found[path] = Guard(Mechanism(bits.mechanism), bits.ways, max(left, default=0.0))
+        found[path] = StorageGuard(Mechanism(bits.mechanism), bits.ways, max(left, default=0.0))
     return found
 
 
@@ -227,12 +227,12 @@ def _free(name: str, taken: Mapping[str, object]) -> str:
     return next(n for n in (name, *(f"{name}_{i}" for i in range(len(taken) + 1))) if n not in taken)
 
 
-def _factors(option: Option) -> Factors:
+def _factors(option: ProtectionOption) -> Factors:
     least, most = (option.raw_share_at("ff", weak=weak) for weak in (False, True))
     return least, option.raw_share("ff"), most
 
 
-def observed_on(network: str, run: Run, built: Built, campaign: Campaign) -> Observed:
+def observed_on(network: str, run: Run, built: BuiltProtection, campaign: Campaign) -> Observed:
     """Return what a campaign of upsets found.
 
     Args:
@@ -262,8 +262,8 @@ def observed_on(network: str, run: Run, built: Built, campaign: Campaign) -> Obs
         if apart:
             each[key][label][outcome] += 1
     strata = tuple(
-        Stratum(
-            Group(block, kind, n * technology.fit_per_bit(kind), counts[block, kind, own]),
+        ObservedStratum(
+            PooledGroup(block, kind, n * technology.fit_per_bit(kind), counts[block, kind, own]),
             own,
             tuple(each[block, kind, own].values()),
         )
@@ -284,7 +284,7 @@ def observed_on(network: str, run: Run, built: Built, campaign: Campaign) -> Obs
     )
 
 
-def _hangs(run: Run, built: Built) -> Hangs | None:
+def _hangs(run: Run, built: BuiltProtection) -> Hangs | None:
     """Return how many hangs an alarm reported; nothing is promised where the time-out comes before it."""
     if built.watchdog is None:
         return None
@@ -295,7 +295,7 @@ def _hangs(run: Run, built: Built) -> Hangs | None:
     return Hangs(len(rows), int((rows["alarm"] != "").sum()), promised)
 
 
-def _site_factors(run: Run, built: Built) -> dict[int, Factors]:
+def _site_factors(run: Run, built: BuiltProtection) -> dict[int, Factors]:
     """Return the factors of sites that are to become hardened cells."""
     if not built.hardened:
         return {}
@@ -312,7 +312,7 @@ def _site_factors(run: Run, built: Built) -> dict[int, Factors]:
     return found
 
 
-def _copies(run: Run, built: Built, campaign: Campaign) -> tuple[Copies, ...]:
+def _copies(run: Run, built: BuiltProtection, campaign: Campaign) -> tuple[Copies, ...]:
     rows = run.injections()
     rows = rows[rows["register"].isin(built.copies)]
     guards = [built.mechanisms[path] for path in rows["register"]]
@@ -346,7 +346,7 @@ def _copies(run: Run, built: Built, campaign: Campaign) -> tuple[Copies, ...]:
     return tuple(found)
 
 
-def mechanism_counts(run: Run, built: Built) -> tuple[int, int]:
+def mechanism_counts(run: Run, built: BuiltProtection) -> tuple[int, int]:
     """Return how many stuck bits of mechanisms an alarm reported, and how many there were."""
     rows = run.injections()
     rows = rows[rows["block"].isin([built.block, built.alerts, *filter(None, [built.timer])])]

@@ -19,7 +19,7 @@ from scipy.optimize import isotonic_regression
 
 from resil.protection.corners import factor
 from resil.protection.units import Cells
-from resil.protection.watchdog_pace import Pace
+from resil.protection.watchdog_pace import WatchdogPace
 from resil.stats.sampling import mix
 from resil.stats.sensitivity import Levels, pooled_rates, tune_strengths
 
@@ -37,7 +37,7 @@ _DIVISIBLE = 4
 
 
 @dataclass(frozen=True)
-class Limits:
+class RateLimits:
     """What a summary says of each cell, where cells are a block's storage of one kind. Rates in FIT.
 
     Attributes:
@@ -54,7 +54,7 @@ class Limits:
     injections: int
     kinds: tuple[str, ...] = ()
 
-    def scaled(self, factors: Mapping[str, float]) -> Limits:
+    def scaled(self, factors: Mapping[str, float]) -> RateLimits:
         """Return them with other raw rates; the design as a whole by the highest factor, to the safe side."""
         own = np.array([factor(factors, kind) for kind in self.kinds])
         most = float(own.max(initial=0.0)) if len(own) else 1.0
@@ -92,8 +92,8 @@ class Network:
     fit_per_bit: dict[tuple[str, str], float]
     confidence: float
     hazardous: tuple[str, ...]
-    pace: Pace | None = None
-    limits: Limits | None = None
+    pace: WatchdogPace | None = None
+    limits: RateLimits | None = None
     clusters: tuple[float, ...] = (1.0,)
     size: IntArray | None = None
     corners: Mapping[str, Mapping[str, float]] = field(default_factory=dict)

@@ -33,7 +33,7 @@ ENDLESS = 10**12
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
+class ExpectedStorage:
     """Storage of one kind in one block, as a plan sees it.
 
     Attributes:
@@ -57,7 +57,7 @@ class Expected:
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class InjectionSpread:
     """Injections into each storage, and what they can show.
 
     Attributes:
@@ -71,13 +71,13 @@ class Spread:
 
 
 def spread_needed(
-    expected: Sequence[Expected],
+    expected: Sequence[ExpectedStorage],
     allowed: float | None,
     confidence: float,
     sizes: Sequence[int] = SIZES,
     networks: int = 1,
     allowed_due: float | None = None,
-) -> Spread:
+) -> InjectionSpread:
     """Return the smallest spread that shows, at `POWER`, that rates are below what is allowed.
 
     The best of the largest size that is tried if none does, as where the plan has hardly any reserve.
@@ -99,12 +99,12 @@ def spread_needed(
     """
     expected = [one for one in expected if one.fit_raw > 0.0]
     if not expected:
-        return Spread({}, 1.0)
+        return InjectionSpread({}, 1.0)
     asked = [(np.array([one.share for one in expected]), allowed)]
     if allowed_due is not None:
         asked.append((np.array([one.due for one in expected]), allowed_due))
     demands = [_Demand(shares, most) for shares, most in asked if most is not None]
-    found: list[Spread] = []
+    found: list[InjectionSpread] = []
     for size in sizes:
         leads = demands or [_Demand(asked[0][0], None)]
         found = [
@@ -129,13 +129,13 @@ class _Demand:
 
 def _spread(
     size: int,
-    expected: Sequence[Expected],
+    expected: Sequence[ExpectedStorage],
     by_rate: float,
     lead: _Demand,
     demands: Sequence[_Demand],
     confidence: float,
     networks: int,
-) -> Spread:
+) -> InjectionSpread:
     """Return a spread whose part that does not go by the raw rate goes by one of the demands."""
     free = np.array([one.fixed is None for one in expected])
     weights = np.array([one.fit_raw for one in expected])
@@ -152,7 +152,7 @@ def _spread(
     # Outcomes exclude each other, so that what is much of one is little of the other.
     power = math.prod(_power(counts, weights, own, confidence) for own in demands) ** networks
     keys = [(one.block, one.kind) for one in expected]
-    return Spread(dict(zip(keys, counts.tolist(), strict=True)), power)
+    return InjectionSpread(dict(zip(keys, counts.tolist(), strict=True)), power)
 
 
 def _normal(factors: FloatArray, weights: FloatArray) -> FloatArray:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from resil.protection.corners import Corners
-from resil.protection.observed import STATED, Stratum, evidence_of
+from resil.protection.observed import STATED, ObservedStratum, evidence_of
 from resil.record.protection import Protection
 from resil.stats.metrics import spfm
 
@@ -16,7 +16,7 @@ FIT, SPFM, FIT_SHARE, DUE = LIMITS = ("fit", "spfm", "fit_share", "due")
 
 def missed_limits(
     plan: Protection,
-    strata: Sequence[Stratum],
+    strata: Sequence[ObservedStratum],
     hazardous: Collection[str],
     confidence: float,
     corners: Corners,

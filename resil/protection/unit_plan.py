@@ -12,7 +12,7 @@ from resil.protection.assumptions import assumptions
 from resil.protection.choose import Candidate, Choice
 from resil.protection.effects import Effect
 from resil.protection.items import NPU, Item, ProtectableDesign, item_area, whole_npu
-from resil.protection.judge import Judged, judge
+from resil.protection.judge import JudgedSet, judge
 from resil.protection.options import STATUSES, WATCHDOG
 from resil.protection.risks import Network
 from resil.protection.targets import Targets
@@ -56,7 +56,7 @@ def unit_plan(
     granularity: Granularity,
     summary: Summary,
     origin: Origin,
-    hold_out: Sequence[Judged] = (),
+    hold_out: Sequence[JudgedSet] = (),
     golden: tuple[str, ...] = (),
 ) -> list[Protection]:
     """Return the plan of each run, in their order.
@@ -118,7 +118,7 @@ def unit_plan(
     ]
 
 
-def _own(design: ProtectableDesign, network: Network, choice: Choice, judged: Judged) -> dict[str, object]:
+def _own(design: ProtectableDesign, network: Network, choice: Choice, judged: JudgedSet) -> dict[str, object]:
     """Return the fields that are a run's own."""
     nothing = judge(network, design.cells, [Effect()] * len(design.cells.bits), design.mechanisms()[0])
     found: dict[str, object] = {
@@ -190,7 +190,7 @@ def _blocks(design: ProtectableDesign, network: Network, chosen: Candidate) -> t
 
 def _by_kind(
     design: ProtectableDesign, judging: Network, chosen: Candidate, inside: Sequence[Effect]
-) -> dict[str, Judged]:
+) -> dict[str, JudgedSet]:
     """Return what is left in the cells that have an effect, by kind of storage."""
     nothing = Effect(0.0, 0.0, 0.0, 0.0)
     kinds = design.cells.kind
@@ -202,7 +202,7 @@ def _by_kind(
     return found
 
 
-def _due_of(by_kind: Mapping[str, Judged], added: Mapping[str, float]) -> dict[str, float] | None:
+def _due_of(by_kind: Mapping[str, JudgedSet], added: Mapping[str, float]) -> dict[str, float] | None:
     """Return the detected failures of what was there, by kind; None if those of one are not known."""
     found = {
         kind: max(0.0, own.due.estimate - added.get(kind, 0.0))
@@ -278,7 +278,7 @@ def _mechanisms(
     )
 
 
-def _network(judged: Judged, targets: Targets) -> JudgedNetwork:
+def _network(judged: JudgedSet, targets: Targets) -> JudgedNetwork:
     corner, worst = judged.worst
     return JudgedNetwork(
         unaided_hi=None if judged.unaided is None else judged.unaided.hi,
@@ -307,7 +307,7 @@ def _front(design: ProtectableDesign, choice: Choice) -> tuple[FrontPoint, ...]:
     return tuple(sorted(points, key=lambda point: (point.area_added, point.fit_hi)))
 
 
-def _point(design: ProtectableDesign, candidate: Candidate, judged: Sequence[Judged]) -> FrontPoint:
+def _point(design: ProtectableDesign, candidate: Candidate, judged: Sequence[JudgedSet]) -> FrontPoint:
     choices: dict[str, list[Item]] = {name: [] for name in design.blocks}
     for item in candidate.items:
         if item.option is not None:

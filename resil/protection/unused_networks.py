@@ -12,7 +12,7 @@ from resil.campaign.data_set import DataSet
 from resil.campaign.network_settings import ZOO_PREFIX, NetworkSettings
 from resil.campaign.workload_settings import WorkloadSettings
 from resil.errors import StoreError
-from resil.folder.looks import Look
+from resil.folder.looks import ProtectionLook
 from resil.folder.store import CAMPAIGN, recorded_definition
 from resil.networks import zoo
 from resil.prepare import prepare
@@ -20,7 +20,7 @@ from resil.progress import Progress
 from resil.protection.judges import refuse_near_copies
 from resil.stats.two_stage import FEWEST
 
-Results = Sequence[tuple[Look, bool | None]]
+Results = Sequence[tuple[ProtectionLook, bool | None]]
 _NETWORKS = 2
 
 

@@ -22,13 +22,13 @@ from resil.protection.build_rtl import longest_operation_of, same_runs
 from resil.protection.confirm import Allowed, confirmation, latent_coverage, planned_upsets
 from resil.protection.corners import corners_of
 from resil.protection.judges import require_sensitive
-from resil.protection.ledger import Ledger
+from resil.protection.ledger import LookLedger
 from resil.protection.likeness import network_population, profile_of
 from resil.protection.next_look import bearing, next_look, registered
 from resil.protection.observed import Observed
 from resil.protection.options import WATCHDOG, load_options
-from resil.protection.read_back import Built, mechanism_counts, observed_on, read_built
-from resil.protection.sample_size import POWER, Expected, Spread, spread_needed
+from resil.protection.read_back import BuiltProtection, mechanism_counts, observed_on, read_built
+from resil.protection.sample_size import POWER, ExpectedStorage, InjectionSpread, spread_needed
 from resil.protection.unused_networks import (
     asked_work,
     fresh_works,
@@ -118,7 +118,7 @@ def verify_build(
     campaign = load_campaign(run_dirs[0] / CAMPAIGN)
     known = load_options(options).for_clusters(campaign.faults.clusters)
     built = read_built(folder, plan, known, campaign, progress)
-    ledger, digest = Ledger(folder, run_dirs), rtl_digest(built.target)
+    ledger, digest = LookLedger(folder, run_dirs), rtl_digest(built.target)
     kept = [plan, *(kept_plan(run_dir, plan.name) for run_dir in run_dirs[1:])]
     plan = max(kept, key=lambda own: own.fit or 0.0)
     sizes, promised = sizes or Sizes(), plan.plain()
@@ -224,11 +224,11 @@ def by_raw_rate(run: Run, campaign: Campaign, size: int, moments: int) -> dict[s
         for kind in campaign.faults.kinds:
             bits = getattr(own, f"{kind}_bits")
             raw = bits * technology.fit_per_bit(kind)
-            expected.append(Expected(own.name, kind, raw, 0.0, faults=bits * moments))
+            expected.append(ExpectedStorage(own.name, kind, raw, 0.0, faults=bits * moments))
     return _by_block(spread_needed(expected, None, campaign.confidence, (size,)))
 
 
-def _by_block(spread: Spread) -> dict[str, dict[str, int]]:
+def _by_block(spread: InjectionSpread) -> dict[str, dict[str, int]]:
     found: dict[str, dict[str, int]] = {}
     for (block, kind), n in spread.by_storage.items():
         found.setdefault(block, {})[kind] = n
@@ -239,7 +239,7 @@ def _unprotected(
     work: Campaign,
     name: str,
     folder: Path,
-    built: Built,
+    built: BuiltProtection,
     spread: Mapping[str, Mapping[str, int]],
     progress: Progress,
 ) -> Observed:
@@ -256,7 +256,7 @@ def _unprotected(
 
 
 def _bit_exact(
-    chose: Sequence[Campaign], built: Built, works: Mapping[str, Campaign], progress: Progress
+    chose: Sequence[Campaign], built: BuiltProtection, works: Mapping[str, Campaign], progress: Progress
 ) -> tuple[BitExact, list[str], dict[str, list[int]]]:
     """Compare runs without a fault of networks new and old, and of all of the zoo if one of it chose.
 
@@ -301,13 +301,13 @@ def longest_operations(run_dirs: Sequence[Path], networks: Sequence[str], option
     if WATCHDOG not in load_options(options).options or not target.operation:
         return []
     progress = Progress()
-    works = fresh_works(run_dirs, bearing(Ledger(runs=run_dirs), run_dirs), networks)
+    works = fresh_works(run_dirs, bearing(LookLedger(runs=run_dirs), run_dirs), networks)
     return [longest_operation_of(prepare(work, progress)) for work in works.values()]
 
 
 def _planned(
     plan: Protection,
-    built: Built,
+    built: BuiltProtection,
     campaign: Campaign,
     networks: int,
     moments: int,
@@ -341,7 +341,7 @@ def _upsets(
     campaign: Campaign,
     name: str,
     place: Path,
-    built: Built,
+    built: BuiltProtection,
     planned: Mapping[str, Mapping[str, int]],
     progress: Progress,
 ) -> Observed:
@@ -367,7 +367,7 @@ def _require_one_rtl(places: Sequence[Path], digest: str) -> None:
             )
 
 
-def _ended(campaign: Campaign, built: Built, *, permanent: bool = False) -> Campaign:
+def _ended(campaign: Campaign, built: BuiltProtection, *, permanent: bool = False) -> Campaign:
     """Return a campaign whose injections end when an alarm rises, where nothing is asked of what would come.
 
     A watchdog is credited with the part of the hangs that it detects; some rows of a safety verdict, and
@@ -382,7 +382,7 @@ def _stuck(
     campaign: Campaign,
     name: str,
     place: Path,
-    built: Built,
+    built: BuiltProtection,
     sizes: Sizes,
     inputs: int,
     everything: int,

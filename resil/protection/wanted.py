@@ -11,7 +11,7 @@ from resil.protection.units import Granularity
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ProtectionRequest:
     """What is asked of `resil.protection.flow.protect`.
 
     Attributes:

@@ -11,7 +11,7 @@ from resil.rtl_harness.redundancy.watchdog import LATENCY
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class WatchdogPace:
     """Of one network, in cycles.
 
     Attributes:

@@ -14,7 +14,7 @@ from resil.record.typed import Share, Typed, failure_text, wrong
 from resil.stats.environment import NEW_YORK_CUTOFF_GV, arrhenius, cutoff_of, relative_flux
 from resil.stats.errors import StatsError
 from resil.stats.permanent import load_permanent
-from resil.stats.technology import Entry, Technology, load_technology
+from resil.stats.technology import Technology, TechnologyFigure, load_technology
 from resil.stats.units import raw_rate
 
 _NEUTRON = ("sram_neutron",)
@@ -221,7 +221,7 @@ def _phase(phase: Phase, profile: Profile) -> PhaseRates:
 def _sram(technology: Technology, end: str, flux: float) -> float:
     """Return the FIT of one SRAM bit at an end of the figures' ranges."""
 
-    def rate(entry: Entry) -> float:
+    def rate(entry: TechnologyFigure) -> float:
         value = getattr(entry, end)
         return raw_rate(entry.value if value is None else value, entry.unit).per_bit
 

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from resil.record.interval import Interval
+from resil.record.interval import RecordedInterval
 from resil.record.typed import Amount, Count, Document, OneOf, Share, Typed, wrong
 
 SECTIONS = ("use", "scope", "assumption", "not modelled")
@@ -125,9 +125,9 @@ class FailureModeRow(Typed):
     """As results name it."""
     base_rate: Amount | None
     """Raw rate of the part."""
-    share: Interval | None
+    share: RecordedInterval | None
     """Part of the base rate that leads to this failure mode, with limits."""
-    rate: Interval | None
+    rate: RecordedInterval | None
     """Of this failure mode, without protection."""
     violates: bool
     """Whether it violates the safety goal."""
@@ -137,7 +137,7 @@ class FailureModeRow(Typed):
     """Part of the rate that is left with hardened cells."""
     coverage: Share
     """Diagnostic coverage of the mechanism for what violates."""
-    residual: Interval | None
+    residual: RecordedInterval | None
     """Rate that is left."""
     source: str
     """Where share and coverage come from."""

@@ -8,7 +8,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from resil.record.interval import NOTHING_KNOWN, Interval, Ordered, ShareInterval, require_order
+from resil.record.interval import NOTHING_KNOWN, Ordered, RecordedInterval, ShareInterval, require_order
 from resil.record.outcomes import OUTCOME_KEYS
 from resil.record.typed import Amount, Count, OneOf, Share, Typed, wrong
 
@@ -70,12 +70,12 @@ class Figures(Counted):
     """Its upper limit."""
 
     @property
-    def avf_interval(self) -> Interval:
+    def avf_interval(self) -> RecordedInterval:
         """AVF with its limits; (None, 0, 0) where nothing is known."""
         return _interval(self.avf, self.avf_lo, self.avf_hi)
 
     @property
-    def fit_interval(self) -> Interval:
+    def fit_interval(self) -> RecordedInterval:
         """FIT with its limits; likewise."""
         return _interval(self.fit, self.fit_lo, self.fit_hi)
 
@@ -116,7 +116,7 @@ class Rated(Figures):
     """Of each outcome; null where nothing is known."""
 
     @property
-    def latent_interval(self) -> Interval:
+    def latent_interval(self) -> RecordedInterval:
         """P(latent state) with its limits; (None, 0, 0) where nothing is known."""
         return _interval(self.latent_share, self.latent_lo, self.latent_hi)
 
@@ -125,9 +125,9 @@ class Rated(Figures):
         """Whether the campaign says anything about this storage; if not, it has no figures."""
         return self.rates is not None
 
-    def rate(self, outcome: str) -> Interval:
+    def rate(self, outcome: str) -> RecordedInterval:
         """Return P(outcome); (None, 0, 0) where nothing is known."""
-        found: Interval = getattr(self.rates, outcome, NOTHING_KNOWN)
+        found: RecordedInterval = getattr(self.rates, outcome, NOTHING_KNOWN)
         return found
 
     @model_validator(mode="after")
@@ -224,7 +224,7 @@ class RegisterClass(Figures):
     """Bits of the class."""
 
 
-class Stratum(Typed):
+class RecordedStratum(Typed):
     """Injections into a part of the faults that was sampled by itself."""
 
     block: str
@@ -260,5 +260,5 @@ class PartLimit(Typed):
     """Whether a model foresees it."""
 
 
-def _interval(estimate: float | None, lo: float | None, hi: float | None) -> Interval:
-    return NOTHING_KNOWN if lo is None or hi is None else Interval(estimate, lo, hi)
+def _interval(estimate: float | None, lo: float | None, hi: float | None) -> RecordedInterval:
+    return NOTHING_KNOWN if lo is None or hi is None else RecordedInterval(estimate, lo, hi)

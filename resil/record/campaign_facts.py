@@ -59,7 +59,7 @@ class CampaignRecord(Typed):
         return "permanent" if self.fault_model == "stuck_at" else "transient"
 
 
-class Operation(Typed):
+class RecordedOperation(Typed):
     """One operation of the network."""
 
     index: Count
@@ -85,7 +85,7 @@ class NetworkRecord(Typed):
     """As the campaign names it."""
     sha256: str
     """Of the file; of a workload that of its images and of where its output lies."""
-    operations: tuple[Operation, ...]
+    operations: tuple[RecordedOperation, ...]
     """In the order in which they run."""
     macs: Count
     """Multiply-accumulates of one inference; 0 if not known."""

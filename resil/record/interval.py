@@ -12,7 +12,7 @@ from resil.record.typed import wrong
 _ROUNDING = 1e-9
 
 
-class Interval(NamedTuple):
+class RecordedInterval(NamedTuple):
     """An estimate with its confidence limits, all in the unit of the field that holds it.
 
     Attributes:
@@ -25,16 +25,16 @@ class Interval(NamedTuple):
     lo: float
     hi: float
 
-    def scaled(self, factor: float) -> Interval:
+    def scaled(self, factor: float) -> RecordedInterval:
         """Return the interval multiplied by a factor of 0 or more."""
         estimate = None if self.estimate is None else self.estimate * factor
-        return Interval(estimate, self.lo * factor, self.hi * factor)
+        return RecordedInterval(estimate, self.lo * factor, self.hi * factor)
 
 
-NOTHING_KNOWN = Interval(None, 0.0, 0.0)
+NOTHING_KNOWN = RecordedInterval(None, 0.0, 0.0)
 
 
-def require_order(interval: Interval, where: str = "") -> Interval:
+def require_order(interval: RecordedInterval, where: str = "") -> RecordedInterval:
     """Return an interval with 0 <= lower limit <= estimate <= upper limit, within rounding; refuse others."""
     estimate, lo, hi = interval
     tolerance = _ROUNDING * hi
@@ -44,12 +44,12 @@ def require_order(interval: Interval, where: str = "") -> Interval:
     return interval
 
 
-def _within_one(interval: Interval) -> Interval:
+def _within_one(interval: RecordedInterval) -> RecordedInterval:
     if interval.hi > 1.0 + _ROUNDING:
         wrong("", "an upper limit of at most 1", list(interval))
     return interval
 
 
 # In FIT, or of another quantity without an upper end.
-Ordered = Annotated[Interval, AfterValidator(require_order)]
-ShareInterval = Annotated[Interval, AfterValidator(require_order), AfterValidator(_within_one)]
+Ordered = Annotated[RecordedInterval, AfterValidator(require_order)]
+ShareInterval = Annotated[RecordedInterval, AfterValidator(require_order), AfterValidator(_within_one)]

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import re
 
-from resil.record.interval import Interval
+from resil.record.interval import RecordedInterval
 
 NOT_KNOWN = "n/a"
 TIMES = "\u00d7"
@@ -86,12 +86,12 @@ def spfm(fraction: float | None) -> str:
     return NOT_KNOWN if fraction is None else f"{100.0 * fraction:.5g} %"
 
 
-def percent_range(interval: Interval) -> str:
+def percent_range(interval: RecordedInterval) -> str:
     """Return the limits of an interval of fractions, without the sign: `[9.81, 15.2]`."""
     return f"[{_percent_digits(interval.lo)}, {_percent_digits(interval.hi)}]"
 
 
-def fit_range(interval: Interval) -> str:
+def fit_range(interval: RecordedInterval) -> str:
     """Return the limits of an interval in FIT: `[0.0098, 0.0152]`."""
     return f"[{fit(interval.lo)}, {fit(interval.hi)}]"
 

@@ -14,7 +14,7 @@ RUN = "run"
 ESTIMATE = "estimate"
 
 
-class Audited(Typed):
+class AuditedKind(Typed):
     """Answers of a kind, and how many of them an audit has tried."""
 
     answers: Count
@@ -23,14 +23,14 @@ class Audited(Typed):
     """Those of them that were run to the end; none may differ."""
 
 
-class AuditRecord(Audited):
+class AuditRecord(AuditedKind):
     """What audits of the engine's early stops have covered."""
 
     parts: Count
     """Part files that are audited."""
-    kinds: Mapping[str, Audited]
+    kinds: Mapping[str, AuditedKind]
     """The same by kind of early stop."""
-    workers: Audited | None
+    workers: AuditedKind | None
     """Rows that other workers have simulated again; null without a farm."""
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Self
 from pydantic import model_validator
 
 from resil.record import numbers
-from resil.record.interval import Interval, require_order
+from resil.record.interval import RecordedInterval, require_order
 from resil.record.typed import Amount, OneOf, Share, Typed, wrong
 
 STATES = ("met", "missed", "inconclusive", "not assessed")
@@ -88,11 +88,11 @@ class SafetyRow(Typed):
     """The row if nobody reacts to what is detected; null where that makes no difference."""
 
     @property
-    def interval(self) -> Interval | None:
+    def interval(self) -> RecordedInterval | None:
         """Value and limits; None if not assessed."""
         if self.value is None or self.lo is None or self.hi is None:
             return None
-        return Interval(self.value, self.lo, self.hi)
+        return RecordedInterval(self.value, self.lo, self.hi)
 
     @property
     def limit(self) -> float | None:

@@ -8,7 +8,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from resil.record.interval import Interval, Ordered, ShareInterval, require_order
+from resil.record.interval import Ordered, RecordedInterval, ShareInterval, require_order
 from resil.record.typed import Amount, Count, OneOf, Share, Typed, wrong
 
 MET, MISSED, INCONCLUSIVE, NOT_ASSESSED, NONE = "met", "missed", "inconclusive", "not assessed", "none"
@@ -43,11 +43,13 @@ class CellBlock(Typed):
     """Its upper limit."""
 
     @property
-    def fit_interval(self) -> Interval | None:
+    def fit_interval(self) -> RecordedInterval | None:
         """FIT with its limits; None where nothing was injected."""
         if self.fit_lo is None or self.fit_hi is None:
             return None
-        return require_order(Interval(self.fit, self.fit_lo, self.fit_hi), "fit with fit_lo and fit_hi")
+        return require_order(
+            RecordedInterval(self.fit, self.fit_lo, self.fit_hi), "fit with fit_lo and fit_hi"
+        )
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
@@ -154,12 +156,12 @@ class CellResults(Typed):
     """Each register class; none where the injections are not spread so that they can be counted."""
 
     @property
-    def fit_interval(self) -> Interval:
+    def fit_interval(self) -> RecordedInterval:
         """FIT with its limits."""
-        return Interval(self.fit, self.fit_lo, self.fit_hi)
+        return RecordedInterval(self.fit, self.fit_lo, self.fit_hi)
 
     @property
-    def fit_by_block(self) -> Mapping[str, Interval]:
+    def fit_by_block(self) -> Mapping[str, RecordedInterval]:
         """FIT of each block that was injected into, without their total."""
         known = {row.name: row.fit_interval for row in self.blocks if row.name != TOTAL}
         return {name: fit for name, fit in known.items() if fit is not None}

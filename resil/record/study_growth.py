@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from resil.record.interval import Interval
+from resil.record.interval import RecordedInterval
 from resil.record.typed import Count, OneOf, Typed
 
 FIT, BITS, RAW_FIT, AREA = FIGURES = ("fit", "bits", "raw fit", "area")
@@ -19,9 +19,9 @@ class Trend(Typed):
     """The figure: `fit`, `bits`, `raw fit` or `area`."""
     block: str
     """The block, or `total`."""
-    values: tuple[Interval, ...]
+    values: tuple[RecordedInterval, ...]
     """On each target: estimate, lower and upper limit."""
-    per_doubling: Interval
+    per_doubling: RecordedInterval
     """What a doubling of the size adds, of any sign: estimate, lower and upper limit."""
     trend: Annotated[str, OneOf(TRENDS)]
     """`constant` is known exactly, and the same on all targets; `not shown`: the limits hold 0."""

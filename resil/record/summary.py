@@ -13,9 +13,9 @@ from resil.record.blocks import (
     Counted,
     Outcome,
     PartLimit,
+    RecordedStratum,
     RegisterClass,
     StorageTotals,
-    Stratum,
     Total,
 )
 from resil.record.campaign_facts import (
@@ -28,7 +28,7 @@ from resil.record.campaign_facts import (
 )
 from resil.record.detection import Detection
 from resil.record.evidence import EvidenceRecord, Inferences, SamplingRecord
-from resil.record.interval import Interval, Ordered, ShareInterval, require_order
+from resil.record.interval import Ordered, RecordedInterval, ShareInterval, require_order
 from resil.record.outcomes import HAZARDOUS, OUTCOME_KEYS, OUTCOMES
 from resil.record.provenance import Provenance
 from resil.record.safety import Assumption, Safety
@@ -41,7 +41,7 @@ RESULTS = ("met", "missed", "inconclusive", "not assessed", "none")
 _BITS = ("ff_bits", "macro_bits", "sram_bits")
 
 
-class LeftOut(Typed):
+class NotHazardous(Typed):
     """An outcome that occurred and does not count as hazardous."""
 
     outcome: Outcome
@@ -69,7 +69,7 @@ class Unaided(Typed):
     """Upper limit of that."""
     corner: str
     """The corner that decides."""
-    corner_fit: Interval
+    corner_fit: RecordedInterval
     """Estimate and limits there."""
 
 
@@ -90,13 +90,13 @@ class Verdict(Typed):
     """Its upper limit."""
     reason: str
     """Why the result is what it is."""
-    left_out: tuple[LeftOut, ...]
+    left_out: tuple[NotHazardous, ...]
     """Visible outcomes that occurred and do not count as hazardous."""
     centre: Annotated[str, OneOf(RESULTS)] | None
     """Result at the centre of the raw rates; `result` is that at their worst corner. Null if predicted."""
     corner: str | None
     """The corner that decides."""
-    corner_fit: Interval | None
+    corner_fit: RecordedInterval | None
     """Estimate and limits there."""
     unaided: Unaided | None
     """The answer if nobody reacts to what the design detects."""
@@ -114,9 +114,9 @@ class Verdict(Typed):
         return " and ".join(text.phrase for text in OUTCOMES if text.key in left and text.key in HAZARDOUS)
 
     @property
-    def fit_interval(self) -> Interval:
+    def fit_interval(self) -> RecordedInterval:
         """FIT with its limits."""
-        return Interval(self.fit, self.fit_lo, self.fit_hi)
+        return RecordedInterval(self.fit, self.fit_lo, self.fit_hi)
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -174,7 +174,7 @@ class Summary(Document):
     """The answer to the FIT budget."""
     blocks: tuple[Block, ...] = Field(min_length=1)
     """Each block of the target."""
-    strata: tuple[Stratum, ...]
+    strata: tuple[RecordedStratum, ...]
     """Injections as they were sampled; none of an estimate."""
     limits: tuple[PartLimit, ...]
     """Limits of each block and kind of storage that hold together."""

@@ -9,7 +9,7 @@ from dataclasses import MISSING, Field, fields
 from textwrap import wrap
 from typing import Any
 
-from resil.campaign.declaration import ABSENT, REQUIRED, Key, Table
+from resil.campaign.declaration import ABSENT, REQUIRED, Key, KeyTable
 
 WIDTH = 118
 # Annotations of classes that a file is read into, in the words of TOML.
@@ -51,7 +51,7 @@ def paragraph(text: str) -> str:
 _WHOLE: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
 
 
-def table_text(table: Table, level: int = 2) -> str:
+def table_text(table: KeyTable, level: int = 2) -> str:
     """Return a table of a file, with the tables that its keys hold behind it."""
     title = f"[[{table.name}]]" if table.repeated else f"[{table.name}]"
     need = " Mandatory." if table.required else ""

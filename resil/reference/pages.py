@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from resil.campaign import keys
-from resil.campaign.declaration import Table
-from resil.protection.options import CellArea, Option
+from resil.campaign.declaration import KeyTable
+from resil.protection.options import CellArea, ProtectionOption
 from resil.reference.commands import commands_text
 from resil.reference.markdown import class_text, entry, paragraph, table_text
 from resil.reference.python_page import python_text
@@ -21,7 +21,7 @@ def _page(title: str, *parts: str) -> str:
     return "\n\n".join([f"# {title}", _MADE, *parts]) + "\n"
 
 
-def _tables(tables: Mapping[str, Table]) -> list[str]:
+def _tables(tables: Mapping[str, KeyTable]) -> list[str]:
     return [table_text(table) for table in tables.values()]
 
 
@@ -95,7 +95,7 @@ def options_page() -> str:
         "\n".join(lists),
         "## [[option]]",
         paragraph("Areas are multiples; factors and coverage are shares from 0 to 1."),
-        class_text(Option, leave_out=("ways",)),
+        class_text(ProtectionOption, leave_out=("ways",)),
         "## [[cell]]",
         class_text(CellArea),
     )

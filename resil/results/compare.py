@@ -12,7 +12,7 @@ from resil.bench.identity import Identity
 from resil.errors import ResilError
 from resil.folder.finished import Finished, finished_results
 from resil.record import numbers
-from resil.record.interval import Interval as Shown
+from resil.record.interval import RecordedInterval
 from resil.record.outcomes import OUTCOMES
 from resil.record.summary import Summary
 from resil.record.typed import Amount, Count, Typed
@@ -50,7 +50,7 @@ class ComparedRun(Typed):
     """How many were made."""
     outcomes: Mapping[str, Count]
     """Injections of each outcome."""
-    fit: Shown
+    fit: RecordedInterval
     """Hazardous failures in 10^9 hours: estimate, lower and upper limit."""
     area: Amount
     """In `area_unit`."""
@@ -62,7 +62,7 @@ class ComparedRun(Typed):
     """On the budget alone."""
     safety: str | None
     """On the safety claims; null without any."""
-    blocks: Mapping[str, Shown | None]
+    blocks: Mapping[str, RecordedInterval | None]
     """FIT of each block; null where nothing is known."""
 
 
@@ -71,7 +71,7 @@ class Difference(Typed):
 
     of: str
     """The run."""
-    fit: Shown
+    fit: RecordedInterval
     """Its FIT less that of the first, of any sign: estimate, lower and upper limit."""
     ratio: Amount | None
     """Its FIT as a multiple of that of the first; null if that has none."""
@@ -254,7 +254,7 @@ def _difference(first: Finished, other: Finished, label: str) -> Difference:
     found = difference(own, one)
     return Difference(
         of=label,
-        fit=Shown(found.estimate, found.lo, found.hi),
+        fit=RecordedInterval(found.estimate, found.lo, found.hi),
         ratio=numbers.ratio(own.estimate, one.estimate),
     )
 
@@ -268,7 +268,7 @@ def _count_cell(run: ComparedRun, outcome: str) -> str:
     return numbers.NOT_KNOWN if run.predicted else numbers.count(run.outcomes[outcome])
 
 
-def _fit_cell(shown: Shown | None) -> str:
+def _fit_cell(shown: RecordedInterval | None) -> str:
     if shown is None:
         return numbers.NOT_KNOWN
     return f"{numbers.fit(shown.estimate)} {numbers.fit_range(shown)}"

@@ -13,9 +13,9 @@ from resil.record.blocks import PartLimit
 from resil.results.limits import part_limits
 from resil.results.over_inputs import counts_over_inputs, fit_over_inputs, over_inputs
 from resil.stats.clusters import OverInputs
-from resil.stats.input_spread import Spread, ToleranceBound, each_input, spread_of, tolerance_bound
+from resil.stats.input_spread import InputSpread, ToleranceBound, each_input, spread_of, tolerance_bound
 from resil.stats.intervals import Interval
-from resil.stats.parts import Group, collapse
+from resil.stats.parts import StrataGroup, collapse
 from resil.stats.rates import BlockEstimate, StratumCounts, estimate_blocks
 
 # Of the inputs, that a bound is given for.
@@ -38,7 +38,7 @@ def stratum_counts(
         by_block: For blocks, not for the total.
     """
 
-    def of(group: Group) -> StratumCounts:
+    def of(group: StrataGroup) -> StratumCounts:
         own = bits[group.block][group.kind] if group.block else sum(n[group.kind] for n in bits.values())
         return StratumCounts(group.block, group.kind, own, group.counts, min(group.share, 1.0))
 
@@ -65,7 +65,7 @@ class Estimates:
     blocks: dict[str, BlockEstimate]
     total: BlockEstimate
     inputs: OverInputs
-    spread: Spread
+    spread: InputSpread
     each_input: tuple[Interval, ...]
     tolerance: ToleranceBound | None
     limits: tuple[PartLimit, ...]

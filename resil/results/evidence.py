@@ -13,7 +13,7 @@ from resil.campaign.campaign import Campaign
 from resil.faults.sampling import Sample
 from resil.record.evidence import EvidenceGroup, EvidenceRecord
 from resil.results.estimates import Estimates
-from resil.stats.evidence import Evidence, Group
+from resil.stats.evidence import Evidence, PooledGroup
 from resil.stats.parts import collapse
 
 DUE = "due"
@@ -101,9 +101,9 @@ def sample_evidence(
     inputs = [{name: sample.classes[label].get(name, none) for name in names} for label in ordered]
     counts = {name: sum((own[name] for own in inputs), none) for name in names}
 
-    def groups(found: Mapping[str, npt.ArrayLike]) -> tuple[Group, ...]:
+    def groups(found: Mapping[str, npt.ArrayLike]) -> tuple[PooledGroup, ...]:
         return tuple(
-            Group(g.block, g.kind, g.weight, g.counts)
+            PooledGroup(g.block, g.kind, g.weight, g.counts)
             for g in collapse(sample.strata, sample.design, found, by_block=by_block)
         )
 
@@ -131,7 +131,7 @@ def evidence_record(evidence: Evidence) -> EvidenceRecord:
 
 def recorded_evidence(record: EvidenceRecord) -> Evidence:
     """Return evidence from its record."""
-    groups = (Group(g.block, g.kind, g.fit_raw, dict(g.counts)) for g in record.groups)
+    groups = (PooledGroup(g.block, g.kind, g.fit_raw, dict(g.counts)) for g in record.groups)
     return Evidence(tuple(groups), record.confidence, record.stated)
 
 
@@ -139,6 +139,6 @@ def _plain(counts: Mapping[str, int]) -> dict[str, int]:
     return {name: int(count) for name, count in counts.items()}
 
 
-def in_blocks(blocks: Collection[str]) -> Callable[[Group], bool]:
+def in_blocks(blocks: Collection[str]) -> Callable[[PooledGroup], bool]:
     """Return whether a group lies in one of some blocks; in any, if none is named."""
     return lambda group: not blocks or group.block in blocks

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
-from resil.campaign.safety import Mechanism, SafetySettings
+from resil.campaign.safety import SafetyMechanism, SafetySettings
 from resil.results.evidence import DUE, Class, classes_of
-from resil.stats.evidence import Evidence, Group
+from resil.stats.evidence import Evidence, PooledGroup
 from resil.stats.intervals import Interval
 from resil.stats.judgement import Kind, Row, judged, not_assessed
 
@@ -59,7 +59,7 @@ def in_use_row(kind: Kind, evidence: Evidence, hazardous: Collection[str]) -> Ro
 
 
 def _idle_apart(evidence: Evidence, hazardous: Collection[str]) -> Evidence:
-    def apart(groups: Sequence[Group]) -> tuple[Group, ...]:
+    def apart(groups: Sequence[PooledGroup]) -> tuple[PooledGroup, ...]:
         return tuple(
             replace(group, counts=_renamed(group.counts, hazardous)) if group.kind == "sram" else group
             for group in groups
@@ -80,7 +80,7 @@ def transient_rows(
     kinds: Mapping[str, Kind],
     evidence: Evidence,
     hazardous: Collection[str],
-    mechanisms: Sequence[Mechanism],
+    mechanisms: Sequence[SafetyMechanism],
 ) -> list[Row]:
     """Return the rates of single-point, residual and safe upsets.
 
@@ -100,7 +100,7 @@ def permanent_rows(
     kinds: Mapping[str, Kind],
     evidence: Evidence,
     hazardous: Collection[str],
-    guards: Sequence[Mechanism],
+    guards: Sequence[SafetyMechanism],
     mechanisms: Evidence | None,
 ) -> list[Row]:
     """Return the rates of single-point, residual, latent and safe stuck bits.
@@ -184,12 +184,14 @@ def measures_row(
     return replace(row, reason=reason, state="inconclusive")
 
 
-def unguarded_blocks(evidence: Evidence, mechanisms: Sequence[Mechanism]) -> set[str]:
+def unguarded_blocks(evidence: Evidence, mechanisms: Sequence[SafetyMechanism]) -> set[str]:
     """Return the blocks that no mechanism guards; "several blocks" for a group that spans some."""
     return {g.block or "several blocks" for g in evidence.groups if g.fit_raw and not _guarded(g, mechanisms)}
 
 
-def weakly_covered(evidence: Evidence, harmful: Collection[str], mechanisms: Sequence[Mechanism]) -> set[str]:
+def weakly_covered(
+    evidence: Evidence, harmful: Collection[str], mechanisms: Sequence[SafetyMechanism]
+) -> set[str]:
     """Return guarded blocks whose harmful faults were not shown to be detected by 90 %, at the lower limit.
 
     Args:
@@ -208,16 +210,16 @@ def weakly_covered(evidence: Evidence, harmful: Collection[str], mechanisms: Seq
     return found
 
 
-def _in_block(block: str) -> Callable[[Group], bool]:
+def _in_block(block: str) -> Callable[[PooledGroup], bool]:
     return lambda group: group.block == block
 
 
-def _guarded(group: Group, mechanisms: Sequence[Mechanism]) -> bool:
+def _guarded(group: PooledGroup, mechanisms: Sequence[SafetyMechanism]) -> bool:
     return any(not own.blocks or group.block in own.blocks for own in mechanisms)
 
 
 def _violating(
-    evidence: Evidence, hazardous: Collection[str], mechanisms: Sequence[Mechanism]
+    evidence: Evidence, hazardous: Collection[str], mechanisms: Sequence[SafetyMechanism]
 ) -> tuple[Interval, Interval]:
     alone = evidence.where(lambda group: not _guarded(group, mechanisms))
     watched = evidence.where(lambda group: _guarded(group, mechanisms))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from resil.bench.site_list import STORAGE
 from resil.record.blocks import KINDS, LATENT, Rates
-from resil.record.interval import Interval
+from resil.record.interval import RecordedInterval
 from resil.stats import intervals as stats
 from resil.stats.rates import OUTCOMES, BlockEstimate
 
@@ -19,9 +19,9 @@ _UNTOUCHED: dict[str, object] = {
 }
 
 
-def shown(interval: stats.Interval) -> Interval:
+def shown(interval: stats.Interval) -> RecordedInterval:
     """Return an interval as documents hold it."""
-    return Interval(interval.estimate, interval.lo, interval.hi)
+    return RecordedInterval(interval.estimate, interval.lo, interval.hi)
 
 
 def figures(estimate: BlockEstimate) -> dict[str, object]:

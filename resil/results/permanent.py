@@ -23,12 +23,12 @@ from resil.folder.contents import content_of
 from resil.folder.finished import Finished, finished_run, require_ends, require_measured
 from resil.folder.parts import read_part
 from resil.folder.store import INJECTIONS, recorded_definition
-from resil.record.blocks import Stratum
+from resil.record.blocks import RecordedStratum
 from resil.record.summary import Summary
 from resil.results.safety_grounds import belongs
 from resil.results.safety_rows import NO_PERMANENT, Permanent
 from resil.results.sampling_facts import beyond_sample
-from resil.stats.evidence import Evidence, Group
+from resil.stats.evidence import Evidence, PooledGroup
 from resil.stats.permanent import QUANTITIES
 
 # Storage of a block of one kind; and whether it belongs to a mechanism.
@@ -126,16 +126,16 @@ def _permanent(
 
 def _groups(
     raw: Mapping[tuple[str, str], float], bits: Mapping[Key, int], counts: Counts
-) -> tuple[tuple[Group, ...], tuple[Group, ...]]:
+) -> tuple[tuple[PooledGroup, ...], tuple[PooledGroup, ...]]:
     """Return the groups of all storage, and those of what belongs to mechanisms."""
     everything, mechanisms = [], []
     for (block, kind), rate in raw.items():
         own, rest = ((block, kind, mechanism) for mechanism in (True, False))
         inside, outside = Counter(counts.get(own, {})), Counter(counts.get(rest, {}))
-        everything.append(Group(block, kind, rate, inside + outside))
+        everything.append(PooledGroup(block, kind, rate, inside + outside))
         if bits.get(own):
             part = rate * bits[own] / (bits[own] + bits.get(rest, 0))
-            mechanisms.append(Group(block, kind, part, inside))
+            mechanisms.append(PooledGroup(block, kind, part, inside))
     return tuple(everything), tuple(mechanisms)
 
 
@@ -168,7 +168,7 @@ def _is_mechanism(settings: SafetySettings, path: str) -> bool:
     return any(belongs(path, storage) for m in settings.mechanisms for storage in m.storage)
 
 
-def _raw(strata: Sequence[Stratum]) -> dict[tuple[str, str], float]:
+def _raw(strata: Sequence[RecordedStratum]) -> dict[tuple[str, str], float]:
     raw: dict[tuple[str, str], float] = {}
     for stratum in strata:
         key = (stratum.block, stratum.kind)

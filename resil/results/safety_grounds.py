@@ -9,7 +9,7 @@ from itertools import product
 from resil.bench.bench import Bench
 from resil.bench.site_list import STORAGE, block_bits, whole
 from resil.campaign.campaign import Campaign
-from resil.campaign.safety import Mechanism, SafetySettings
+from resil.campaign.safety import SafetyMechanism, SafetySettings
 from resil.errors import CampaignError
 from resil.faults.sampling import Sample
 from resil.results.assumptions import not_injected, rated_apart
@@ -61,7 +61,7 @@ def check_safety(campaign: Campaign, bench: Bench) -> None:
             )
 
 
-def _check_storage(campaign: Campaign, bench: Bench, mechanism: Mechanism) -> None:
+def _check_storage(campaign: Campaign, bench: Bench, mechanism: SafetyMechanism) -> None:
     """Refuse storage of a mechanism that is not there, in the source or in hardware."""
     elements = bench.sites.elements
     for storage in mechanism.storage:

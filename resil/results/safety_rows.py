@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from resil.campaign.safety import Mechanism, SafetySettings
+from resil.campaign.safety import SafetyMechanism, SafetySettings
 from resil.record.safety import Safety, SafetyRow, UnaidedRow, Variation
 from resil.results import fault_classes as classes
 from resil.results.evidence import DUE, Class, Hazards, classes_of, in_blocks
@@ -273,11 +273,11 @@ def _kinds(settings: SafetySettings, origin: str) -> dict[str, Kind]:
     return {kind.name: kind for kind in (*kinds, *classes.class_kinds(settings, origin))}
 
 
-def _coverage_name(mechanism: Mechanism) -> str:
+def _coverage_name(mechanism: SafetyMechanism) -> str:
     return f"{COVERAGE} of {mechanism.alarm}"
 
 
-def _coverage_kind(mechanism: Mechanism, origin: str) -> Kind:
+def _coverage_kind(mechanism: SafetyMechanism, origin: str) -> Kind:
     return Kind(_coverage_name(mechanism), "share", True, mechanism.coverage, origin)
 
 
@@ -408,7 +408,7 @@ def _dual_point(grounds: Grounds, found: Permanent, hazardous: frozenset[str]) -
     return term, f" Of that {term:.3g} FIT is the dual-point term over {hours:,.0f} hours."
 
 
-def _coverage(grounds: Grounds, hazards: Hazards, mechanism: Mechanism) -> Row:
+def _coverage(grounds: Grounds, hazards: Hazards, mechanism: SafetyMechanism) -> Row:
     kind = _coverage_kind(mechanism, grounds.origin)
     evidence = grounds.by_block.where(in_blocks(mechanism.blocks)) if mechanism.blocks else grounds.evidence
     names = classes_of(evidence)

@@ -11,7 +11,7 @@ from resil.campaign.campaign import Campaign
 from resil.campaign.clusters import clusters_text
 from resil.errors import ConsistencyError
 from resil.faults.sampling import Sample
-from resil.record.blocks import Block, StorageTotals, Stratum, Total
+from resil.record.blocks import Block, RecordedStratum, StorageTotals, Total
 from resil.record.campaign_facts import CampaignRecord, Golden, TargetRecord
 from resil.record.evidence import Inferences
 from resil.record.golden import GoldenComparison
@@ -227,8 +227,8 @@ def _estimate(
     return own
 
 
-def _stratum(counts: StratumCounts, fit_per_bit: float) -> Stratum:
-    return Stratum(
+def _stratum(counts: StratumCounts, fit_per_bit: float) -> RecordedStratum:
+    return RecordedStratum(
         block=counts.block,
         kind=counts.kind,
         bits=counts.bits,

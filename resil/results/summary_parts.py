@@ -9,9 +9,15 @@ from dataclasses import replace
 from resil.bench.bench import NetworkFacts
 from resil.bench.site_list import STORAGE
 from resil.campaign.campaign import Campaign
-from resil.record.campaign_facts import CampaignRecord, Figure, NetworkRecord, Operation, TechnologyRecord
+from resil.record.campaign_facts import (
+    CampaignRecord,
+    Figure,
+    NetworkRecord,
+    RecordedOperation,
+    TechnologyRecord,
+)
 from resil.record.outcomes import OUTCOMES as OUTCOME_TEXTS
-from resil.record.summary import LeftOut, Metrics, Unaided, Verdict
+from resil.record.summary import Metrics, NotHazardous, Unaided, Verdict
 from resil.results.evidence import Class, classes_of
 from resil.results.figures import shown
 from resil.results.views import Views
@@ -57,7 +63,7 @@ def campaign_record(
 def network_record(facts: NetworkFacts, cycles: Sequence[int]) -> NetworkRecord:
     """Return what is said of the network; `cycles` are those of its first operations."""
     operations = tuple(
-        Operation(
+        RecordedOperation(
             index=operation.index,
             name=operation.name,
             kind=operation.kind,
@@ -126,21 +132,21 @@ def _listed(parts: Sequence[str]) -> str:
     return " and ".join([", ".join(parts[:-1]), *parts[-1:]] if len(parts) > 1 else parts)
 
 
-def left_out(evidence: Evidence, hazardous: Sequence[str]) -> tuple[LeftOut, ...]:
+def left_out(evidence: Evidence, hazardous: Sequence[str]) -> tuple[NotHazardous, ...]:
     """Return the visible outcomes that occurred and do not count as hazardous, each with its rate in FIT."""
     found = []
     for outcome in VISIBLE:
         names = {name for name in classes_of(evidence) if Class.of(name).outcome == outcome}
         if outcome not in hazardous and (injections := int(evidence.count(names))):
             rate = evidence.rate(names)
-            own = LeftOut(
+            own = NotHazardous(
                 outcome=outcome, injections=injections, fit=rate.estimate, fit_lo=rate.lo, fit_hi=rate.hi
             )
             found.append(own)
     return tuple(found)
 
 
-def hazards_text(hazardous: Sequence[str], left: Sequence[LeftOut]) -> str:
+def hazards_text(hazardous: Sequence[str], left: Sequence[NotHazardous]) -> str:
     """Return which outcomes count as hazardous, and which others occurred at which rate, in sentences."""
     counted = f"Counted as hazardous: {_listed([_PHRASES[outcome] for outcome in hazardous])}."
     others = [f"{_PHRASES[own.outcome]} at {own.fit:.3g} FIT" for own in left]
@@ -182,7 +188,7 @@ def verdict_record(
     campaign: Campaign,
     total: BlockEstimate,
     scope: str,
-    left: tuple[LeftOut, ...] = (),
+    left: tuple[NotHazardous, ...] = (),
     undecided: str = "",
     views: Views | None = None,
     *,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from resil.results.evidence import Hazards, classes_of
 from resil.stats.evidence import Evidence
 from resil.stats.intervals import Interval
-from resil.stats.metrics import Verdict, fit_verdict
+from resil.stats.metrics import TargetVerdict, fit_verdict
 
 CENTRE = "centre of the raw rates"
 Corners = Mapping[str, Mapping[str, float]]
@@ -29,7 +29,7 @@ class View:
     worst: Interval
     corner: str
 
-    def verdicts(self, budget: float | None, confidence: float) -> tuple[Verdict, Verdict]:
+    def verdicts(self, budget: float | None, confidence: float) -> tuple[TargetVerdict, TargetVerdict]:
         """Return the verdict, which is that at the worst corner, and that at the centre."""
         worst, centre = (
             fit_verdict(Interval(i.estimate, i.lo, i.hi, confidence), budget) for i in (self.worst, self.fit)

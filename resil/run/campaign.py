@@ -20,7 +20,7 @@ from resil.errors import ConsistencyError, ExitCode, Interrupted, StoreError
 from resil.farm.cluster import Farm, open_farm
 from resil.farm.executor import FarmExecutor
 from resil.faults.content import Content
-from resil.faults.plan import IntArray, Plan
+from resil.faults.plan import FaultPlan, IntArray
 from resil.faults.population import Population
 from resil.faults.sampling import Sample, Sampling, look_text
 from resil.files import write_text
@@ -143,7 +143,7 @@ def run_campaign(
         folder = stack.enter_context(open_run(out, bench.identity, first))
         require_same_golden(out, folder.provenance(), goldens)
         farm = stack.enter_context(open_farm(campaign.execution.farm, progress, out))
-        run = _Run(campaign, bench, population, folder, progress, farm)
+        run = _CampaignRun(campaign, bench, population, folder, progress, farm)
         run.complete_or_fail(engines, sampling)
         _note(engines, progress, noted)
         facts = run.finished()
@@ -256,7 +256,7 @@ def require_all_mapped(bench: Bench) -> None:
         )
 
 
-class _Run:
+class _CampaignRun:
     """The part of a campaign that touches the run folder."""
 
     def __init__(
@@ -370,7 +370,7 @@ class _Run:
         self._content = stored.content
         return stored.content
 
-    def _inject(self, engines: list[CampaignEngine], plan: Plan, missing: IntArray, before: int) -> None:
+    def _inject(self, engines: list[CampaignEngine], plan: FaultPlan, missing: IntArray, before: int) -> None:
         if not self._injected:
             self._simulate_some_again(engines)
             self._injected = True
@@ -416,14 +416,16 @@ class _Run:
             except KeyboardInterrupt:
                 raise Interrupted(f"all injections are kept in {self._go_on()}") from None
 
-    def _here(self, engines: list[CampaignEngine], plan: Plan) -> Executor:
+    def _here(self, engines: list[CampaignEngine], plan: FaultPlan) -> Executor:
         bench = self._bench
         return Executor(
             plan, bench.sites, engines, bench.inputs, bench.describe, self._folder, self._workers,
             self._progress, self._audits.cover,
         )  # fmt: skip
 
-    def _farm_out(self, farm: Farm, engines: list[CampaignEngine], plan: Plan, missing: IntArray) -> None:
+    def _farm_out(
+        self, farm: Farm, engines: list[CampaignEngine], plan: FaultPlan, missing: IntArray
+    ) -> None:
         if self._farmed is None:
             self._farmed = FarmExecutor(
                 self._campaign, self._bench, self._population, engines, self._folder, farm, self._audits,

@@ -15,7 +15,7 @@ from resil.errors import CampaignError, ConsistencyError, StoreError
 from resil.folder.finished import Finished, finished_run
 from resil.folder.store import CAMPAIGN
 from resil.progress import Progress
-from resil.stats.input_spread import Spread, fewest_inputs
+from resil.stats.input_spread import InputSpread, fewest_inputs
 from resil.stats.two_stage import InputPlan, plan_inputs
 from resil.work.data_set import PILOT_INPUTS, data_set_size
 
@@ -39,7 +39,7 @@ class PlannedInputs:
     """
 
     plan: InputPlan
-    spread: Spread
+    spread: InputSpread
     origin: str
     golden_seconds: float
     injection_seconds: float
@@ -193,7 +193,7 @@ def planned(campaign: Campaign, found: Finished) -> PlannedInputs | None:
     inputs, injections = len(found.summary.campaign.inputs), found.summary.total.injections + sampling.pilot
     mean = found.summary.total.fit or 0.0
     between = (sampling.over_inputs.variation * mean) ** 2
-    spread = Spread(mean, between, sampling.over_inputs.within, inputs)
+    spread = InputSpread(mean, between, sampling.over_inputs.within, inputs)
     golden = max(facts.golden_seconds / inputs, 1e-6)
     injection = max(facts.seconds / injections, 1e-9)
     data_set = campaign.data_set

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from resil.sensitivity.intervals import TOTAL, ModelError
-from resil.sensitivity.model import Judged, LeftOut
+from resil.sensitivity.model import HoldOutBlock, JudgedFigure
 from resil.stats.model_error import PredictedPart, surprise
 from resil.stats.rates import HAZARDOUS, OUTCOMES, VISIBLE
 from resil.stats.technology import load_technology
@@ -24,14 +24,14 @@ QUANTITIES: Mapping[str, tuple[str, ...]] = {
 Bits = Mapping[tuple[str, str], int]
 
 
-def judge(rows: Sequence[LeftOut], bits: Mapping[str, Bits]) -> tuple[Judged, ...]:
+def judge(rows: Sequence[HoldOutBlock], bits: Mapping[str, Bits]) -> tuple[JudgedFigure, ...]:
     """Judge each figure of each network that was left out by the errors on the other networks.
 
     Args:
         rows: Observed and expected outcomes of every block and kind of storage, and of the totals.
         bits: Of each accelerator, the storage bits of each block and kind.
     """
-    found: list[Judged] = []
+    found: list[JudgedFigure] = []
     for network in dict.fromkeys(row.network for row in rows):
         error = ModelError([row for row in rows if row.network != network])
         own = [row for row in rows if row.network == network]
@@ -45,9 +45,9 @@ def judge(rows: Sequence[LeftOut], bits: Mapping[str, Bits]) -> tuple[Judged, ..
     return tuple(found)
 
 
-def _by_kind(rows: Iterable[LeftOut]) -> dict[str, LeftOut]:
+def _by_kind(rows: Iterable[HoldOutBlock]) -> dict[str, HoldOutBlock]:
     """Return one row for each kind of storage; those of several runs are added up."""
-    found: dict[str, LeftOut] = {}
+    found: dict[str, HoldOutBlock] = {}
     for row in rows:
         if row.kind in found:
             before = found[row.kind]
@@ -74,8 +74,8 @@ def _weights(block: str, kinds: Iterable[str], bits: Bits, quantity: str) -> dic
 
 
 def _judged(
-    quantity: str, members: Mapping[str, LeftOut], weights: Mapping[str, float], error: ModelError
-) -> Judged:
+    quantity: str, members: Mapping[str, HoldOutBlock], weights: Mapping[str, float], error: ModelError
+) -> JudgedFigure:
     outcomes = QUANTITIES[quantity]
     parts = [
         PredictedPart(
@@ -89,7 +89,7 @@ def _judged(
     ]
     observed = sum(weights[kind] * row.observed(outcomes) / row.trials for kind, row in members.items())
     first = next(iter(members.values()))
-    return Judged(
+    return JudgedFigure(
         first.network,
         first.accelerator,
         first.block,
@@ -101,7 +101,7 @@ def _judged(
     )
 
 
-def held(judged: Sequence[Judged], confidence: float) -> dict[str, tuple[int, int]]:
+def held(judged: Sequence[JudgedFigure], confidence: float) -> dict[str, tuple[int, int]]:
     """Return how many intervals at this confidence hold, of how many: totals and blocks, by quantity.
 
     Only what was measured in all storage that an estimate prints counts as a total.

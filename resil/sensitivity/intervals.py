@@ -12,11 +12,11 @@ import numpy.typing as npt
 
 from resil.record.blocks import PartLimit
 from resil.results.figures import shown
-from resil.sensitivity.model import LeftOut
+from resil.sensitivity.model import HoldOutBlock
 from resil.sensitivity.predict import PartPrediction, outcome_index, part_rates
 from resil.sensitivity.severity import SDC, Part, Severity
 from resil.stats.intervals import Interval
-from resil.stats.model_error import Spread, fit_spread, predicted_interval
+from resil.stats.model_error import ErrorSpread, fit_spread, predicted_interval
 from resil.stats.rates import NOT_MASKED, OUTCOMES, VISIBLE, BlockEstimate
 
 FloatArray = npt.NDArray[np.float64]
@@ -33,7 +33,7 @@ class ModelError:
         left_out: Observed and expected outcomes.
     """
 
-    def __init__(self, left_out: Sequence[LeftOut]) -> None:
+    def __init__(self, left_out: Sequence[HoldOutBlock]) -> None:
         self._rows = left_out
         self._spread = cache(self._fit_spread)
         self._typical = cache(self._fit_typical)
@@ -63,7 +63,7 @@ class ModelError:
         rests_on = injections or self.injections(block, kind)
         return predicted_interval(min(prediction, 1.0), spread, rests_on, confidence)
 
-    def spread(self, block: str, kind: str, outcomes: Sequence[str]) -> Spread:
+    def spread(self, block: str, kind: str, outcomes: Sequence[str]) -> ErrorSpread:
         """Return the spread of predictions of one block, or of `TOTAL`.
 
         Of the shared buffer it is that of all data corruptions: they show how well its contents are timed,
@@ -81,7 +81,7 @@ class ModelError:
     def _injections(self, block: str, kind: str) -> float:
         return sum(row.trials for row in self._rows if (row.block, row.kind) == (block, kind))
 
-    def _fit_spread(self, block: str, kind: str, outcomes: tuple[str, ...]) -> Spread:
+    def _fit_spread(self, block: str, kind: str, outcomes: tuple[str, ...]) -> ErrorSpread:
         around = None if block == TOTAL else self._typical(kind, outcomes)
         return self._fit(block, kind, outcomes, around)
 
@@ -91,7 +91,7 @@ class ModelError:
         found = [self._fit(block, kind, outcomes, None).typical for block in blocks]
         return float(np.exp(np.mean(np.log(found)))) if found else 1.0
 
-    def _fit(self, block: str, kind: str, outcomes: tuple[str, ...], around: float | None) -> Spread:
+    def _fit(self, block: str, kind: str, outcomes: tuple[str, ...], around: float | None) -> ErrorSpread:
         rows = [row for row in self._rows if (row.block, row.kind) == (block, kind)]
         networks = [row.network for row in rows]
         if len(set(networks)) < _FEWEST_NETWORKS:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from resil.sensitivity.model import LeftOut
+from resil.sensitivity.model import HoldOutBlock
 from resil.sensitivity.observations import ObservedRun
 from resil.sensitivity.predict import PartPrediction, outcome_index, part_rates
 from resil.sensitivity.severity import Drawn, Part, Severity, references
@@ -84,7 +84,7 @@ def _references(predictions: Iterable[Prediction]) -> dict[Part, float]:
     return references(drawn)
 
 
-def left_out_rows(prediction: Prediction, severity: Severity) -> list[LeftOut]:
+def left_out_rows(prediction: Prediction, severity: Severity) -> list[HoldOutBlock]:
     """Return observed and expected outcomes of every part, and of the total of each kind of storage."""
     run, rows = prediction.run, []
     counts = _part_counts(run)
@@ -130,11 +130,11 @@ def _row(
     events: FloatArray,
     expected: FloatArray,
     rests_on: float,
-) -> LeftOut:
+) -> HoldOutBlock:
     def plain(values: FloatArray) -> tuple[float, ...]:
         return tuple(round(float(value), 3) for value in values)
 
-    return LeftOut(
+    return HoldOutBlock(
         run.network,
         run.accelerator,
         block,

@@ -50,7 +50,7 @@ class Accelerator:
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class HoldOutBlock:
     """What became of one block in one run, beside what the runs of other networks predict of it.
 
     Attributes:
@@ -83,7 +83,7 @@ class LeftOut:
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedFigure:
     """One figure that an estimate prints, of a network that was left out.
 
     Attributes:
@@ -130,8 +130,8 @@ class SensitivityModel:
     patterns: Mapping[tuple[str, str, str], tuple[Pattern, ...]]
     cycles: CycleModel
     accelerators: Mapping[str, Accelerator]
-    left_out: tuple[LeftOut, ...]
-    judged: tuple[Judged, ...]
+    left_out: tuple[HoldOutBlock, ...]
+    judged: tuple[JudgedFigure, ...]
     source: ModelSource
 
     def outcomes(self, cell: SensitivityCell, operation: str) -> FloatArray:
@@ -250,11 +250,11 @@ def _parse(document: Mapping[str, Any]) -> SensitivityModel:
             for name, own in document["accelerators"].items()
         },
         left_out=tuple(
-            LeftOut(network, target, block, kind, trials, tuple(events), tuple(expected), rests_on)
+            HoldOutBlock(network, target, block, kind, trials, tuple(events), tuple(expected), rests_on)
             for network, target, block, kind, trials, events, expected, rests_on in document["left_out"]
         ),
         judged=tuple(
-            Judged(network, target, block, quantity, tuple(kinds), *numbers)
+            JudgedFigure(network, target, block, quantity, tuple(kinds), *numbers)
             for network, target, block, quantity, kinds, *numbers in document["judged"]
         ),
         source=ModelSource.from_plain(document["provenance"]),

@@ -27,7 +27,7 @@ from resil.folder.finished import (
 )
 from resil.folder.parts import PartError, read_part
 from resil.folder.store import INJECTIONS, SITES
-from resil.record.campaign_facts import Operation
+from resil.record.campaign_facts import RecordedOperation
 from resil.record.provenance import Provenance
 from resil.record.summary import Summary
 from resil.rtl_harness.design.sites import Hardware
@@ -251,7 +251,7 @@ def _elements(sites: pa.Table) -> tuple[list[Known], dict[str, Pieces]]:
     return known, kept
 
 
-def _work(folder: Path, operation: Operation) -> OperationWork:
+def _work(folder: Path, operation: RecordedOperation) -> OperationWork:
     found: Mapping[str, Any] | None = operation.work
     if found is None:
         raise StoreError(

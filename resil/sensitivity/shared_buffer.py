@@ -18,7 +18,7 @@ from resil.rtl_harness.npu.buffer.liveness import Liveness
 from resil.rtl_harness.npu.buffer.stays import Box, Role, Stay
 from resil.rtl_harness.npu.model.memory import SHARED_BUFFER
 from resil.stats.rates import OUTCOMES
-from resil.work.inference import Inference, Strike
+from resil.work.inference import Inference, OperationUpset
 
 FloatArray = npt.NDArray[np.float64]
 Values = npt.NDArray[np.generic]
@@ -121,7 +121,7 @@ def _ends(inference: Inference, operation: int, flips: Sequence[_Flip]) -> list[
 def _maps(inference: Inference, operation: int, flips: Sequence[_Flip], clean: Values) -> list[Values]:
     """Return the operation's output with each flip."""
     found: list[Values] = [clean] * len(flips)
-    strikes: list[tuple[int, Strike]] = []
+    strikes: list[tuple[int, OperationUpset]] = []
     for number, flip in enumerate(flips):
         if flip.stay.role is Role.STAGED:
             found[number] = _flipped(clean, flip.element, flip.bit)
@@ -142,12 +142,12 @@ def _flipped(clean: Values, element: tuple[int, int, int], bit: int) -> Values:
     return changed
 
 
-def _strike(inference: Inference, operation: int, flip: _Flip) -> Strike:
+def _strike(inference: Inference, operation: int, flip: _Flip) -> OperationUpset:
     role, element = flip.stay.role, flip.element
     if role is Role.TABLE:
-        return Strike(SHARED_BUFFER, element[2], flip.bit)
+        return OperationUpset(SHARED_BUFFER, element[2], flip.bit)
     if role is Role.ACCUMULATOR:
         shape = inference.places[operation].shape
-        return Strike(None, int(np.ravel_multi_index(element, shape)), flip.bit)
+        return OperationUpset(None, int(np.ravel_multi_index(element, shape)), flip.bit)
     place = inference.operand(operation, second=role is Role.OPERAND)
-    return Strike(place.region, int(place.offsets[(*element, flip.bit // 8)]), flip.bit % 8)
+    return OperationUpset(place.region, int(place.offsets[(*element, flip.bit // 8)]), flip.bit % 8)

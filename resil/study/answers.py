@@ -12,7 +12,7 @@ from resil.campaign.sampling_settings import EVENLY
 from resil.files import json_text
 from resil.folder.finished import Finished
 from resil.record.blocks import Block
-from resil.record.interval import Interval
+from resil.record.interval import RecordedInterval
 from resil.record.provenance import ESTIMATE, RUN
 from resil.record.study_cell import CellBlock, CellClass, CellRecord, CellResults
 from resil.record.summary import Summary
@@ -127,7 +127,7 @@ def _results(cell: StudyCell, found: Finished, permanent: Finished | None) -> Ce
         golden=summary.golden.comparison.remark,
         aided=aided(summary, verdict_of(summary, predicted=predicted, claimed=claimed)),
         unaided=unaided(summary, claimed=claimed),
-        due_fit=None if due is None else Interval(due.fit, due.fit_lo, due.fit_hi),
+        due_fit=None if due is None else RecordedInterval(due.fit, due.fit_lo, due.fit_hi),
         slowest_alarm=max((a.slowest_cycles for a in alarms if a.slowest_cycles), default=None),
         confidence=campaign.confidence,
         inputs=campaign.inputs,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from resil.record.interval import Interval
+from resil.record.interval import RecordedInterval
 from resil.record.study import (
     NOT_NEEDED,
     OPEN,
@@ -111,7 +111,7 @@ def _centre(own: CellView) -> str:
     return f" (centre {_fit(own.fit)})"
 
 
-def _fit(fit: Interval) -> str:
+def _fit(fit: RecordedInterval) -> str:
     middle = "not known" if fit.estimate is None else f"{fit.estimate:.3g}"
     return f"{middle} [{fit.lo:.3g}, {fit.hi:.3g}]"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from resil.record.interval import Interval as Recorded
+from resil.record.interval import RecordedInterval
 from resil.record.study import ClassMean, injected_cells
 from resil.record.study_cell import CellRecord
 from resil.stats.contrast import mean
@@ -33,5 +33,5 @@ def _mean(target: str, name: str, own: Sequence[tuple[str, Interval]]) -> ClassM
         target=target,
         register_class=name,
         networks=tuple(network for network, _ in own),
-        avf=Recorded(avf.estimate, max(0.0, avf.lo), min(1.0, avf.hi)),
+        avf=RecordedInterval(avf.estimate, max(0.0, avf.lo), min(1.0, avf.hi)),
     )

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from math import isclose, log2
 
-from resil.record.interval import Interval as Recorded
+from resil.record.interval import RecordedInterval
 from resil.record.study import injected_cells
 from resil.record.study_cell import TOTAL, CellBlock, CellRecord, CellResults
 from resil.record.study_growth import (
@@ -147,8 +147,8 @@ def _trend(what: str, block: str, values: Sequence[Interval], places: Sequence[f
     )
 
 
-def _recorded(interval: Interval) -> Recorded:
-    return Recorded(interval.estimate, interval.lo, interval.hi)
+def _recorded(interval: Interval) -> RecordedInterval:
+    return RecordedInterval(interval.estimate, interval.lo, interval.hi)
 
 
 def _word(trend: Interval) -> str:

@@ -9,7 +9,7 @@ from statistics import fmean
 from resil.study.study import StudyCell
 
 
-class Pace:
+class StudyPace:
     """Predicts how long what is left takes, from cells that were carried out in this go.
 
     A network takes as long as it took on another target; one that was not met yet as long as the mean. To

@@ -12,7 +12,7 @@ from resil.errors import ConsistencyError
 from resil.folder.kept_plans import build_folder
 from resil.protection.build_rtl import built_before, require_unchanged
 from resil.protection.flow import protect
-from resil.protection.wanted import Wanted
+from resil.protection.wanted import ProtectionRequest
 from resil.record.protection import Protection
 from resil.record.study import TargetProtection
 from resil.record.study_cell import CellRecord
@@ -61,12 +61,12 @@ def protect_target(
     return row
 
 
-def _wanted(wanted: ProtectionWanted) -> Wanted:
+def _wanted(wanted: ProtectionWanted) -> ProtectionRequest:
     """Return what is asked; other options, and other networks that confirm, give the plan another name."""
     label = [] if wanted.options is None else [_digest(wanted.options.read_bytes())]
     if wanted.verify_networks:
         label.append(f"built-{_digest(*map(_content, wanted.verify_networks))}")
-    return Wanted(
+    return ProtectionRequest(
         wanted.targets,
         wanted.granularity,
         wanted.options,

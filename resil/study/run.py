@@ -35,7 +35,7 @@ from resil.study.folder import (
     write_record,
 )
 from resil.study.growth import growth
-from resil.study.pace import Pace
+from resil.study.pace import StudyPace
 from resil.study.protect import protect_target
 from resil.study.protection import NOT_FINISHED, unassessed
 from resil.study.rows import Row, block_rows, write_rows
@@ -97,7 +97,7 @@ class _Study:
         self._spent = self._spent_before()
         self._cells = {cell.folder: unanswered(cell, WAITING) for cell in study.cells}
         self._rows: dict[str, list[Row]] = {}
-        self._pace = Pace(study.cells, "protection" if study.protection is not None else "")
+        self._pace = StudyPace(study.cells, "protection" if study.protection is not None else "")
         asked = study.targets if study.protection is not None else ()
         self._protection = {own.name: unassessed(own.name, NOT_FINISHED) for own in asked}
         self._worked = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from resil.campaign.declaration import ABSENT, Key, Table
+from resil.campaign.declaration import ABSENT, Key, KeyTable
 from resil.campaign.fault_settings import PERMANENT_PLANS
 from resil.campaign.keys import CAMPAIGN, FAULTS, NETWORK, RULE_TABLES, TARGET, WORKLOAD
 from resil.campaign.safety_keys import SAFETY
@@ -32,7 +32,7 @@ _WORKLOADS = replace(
     meaning="A workload of the study, with a `name`. Either these tables or `[[network]]`.",
     repeated=True,
 )
-_PERMANENT = Table(
+_PERMANENT = KeyTable(
     "permanent",
     "Stuck-at faults that each cell injects too, for the rows of `[safety]` on permanent faults.",
     (
@@ -40,7 +40,7 @@ _PERMANENT = Table(
         *(replace(key, refused=key.name in ("model", "clusters")) for key in FAULTS.keys),
     ),
 )
-_PROTECTION = Table(
+_PROTECTION = KeyTable(
     "protection",
     "Protection that is chosen for each target, over all its networks at once.",
     (
@@ -52,7 +52,7 @@ _PROTECTION = Table(
         VERIFY_NETWORKS,
     ),
 )
-_ESTIMATES = Table(
+_ESTIMATES = KeyTable(
     "estimate",
     "What cells with `estimate = true` go by.",
     (Key("model", "path", "A sensitivity model. Without the key the one that ships.", ABSENT),),

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from resil.record.interval import Interval
+from resil.record.interval import RecordedInterval
 from resil.record.safety import SafetyRow, UnaidedRow
 from resil.record.study_cell import INCONCLUSIVE, MET, MISSED, NONE, NOT_ASSESSED, CellView
 from resil.record.summary import Summary
@@ -36,7 +36,7 @@ def unaided(summary: Summary, *, claimed: bool) -> CellView:
     corner, least = _spfm_corner(summary, None if row is None else row.unaided or row)
     return CellView(
         verdict=_unaided_verdict(summary, claimed=claimed),
-        fit=None if bare is None else Interval(bare.fit, bare.fit_lo, bare.fit_hi),
+        fit=None if bare is None else RecordedInterval(bare.fit, bare.fit_lo, bare.fit_hi),
         corner=None if bare is None else bare.corner,
         corner_fit=None if bare is None else bare.corner_fit,
         spfm=summary.metrics.spfm_unaided,

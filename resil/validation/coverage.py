@@ -14,7 +14,7 @@ from resil.bench.site_list import block_bits
 from resil.campaign.campaign import Campaign
 from resil.campaign.sampling_settings import PlanName, SamplingSettings
 from resil.faults.content import Content
-from resil.faults.plan import Plan
+from resil.faults.plan import FaultPlan
 from resil.faults.population import make_population
 from resil.faults.sampling import Sampling
 from resil.results.estimates import estimates_of
@@ -80,7 +80,7 @@ def covered(
 
     Numbers of faults, plan, looks, estimates and limits are those of the application; no simulator runs.
     """
-    table = _Table.of(truth)
+    table = _AnswerTable.of(truth)
     technology = technology_of(campaign)
     rates = {kind: technology.fit_per_bit(kind) for kind in campaign.faults.kinds}
     bits = block_bits(bench.sites, bench.blocks)
@@ -115,14 +115,14 @@ def true_fit(campaign: Campaign, bench: Bench, truth: Truth, rates: Mapping[str,
 
 
 @dataclass(frozen=True, eq=False)
-class _Table:
+class _AnswerTable:
     """Answers to all faults, as stored injections hold them."""
 
     content: Content
     cycles: int
 
     @staticmethod
-    def of(truth: Truth) -> _Table:
+    def of(truth: Truth) -> _AnswerTable:
         answers = truth.answers
         alarms = np.array([a.detected for a in answers], dtype=np.int64)
         corrections = np.array([a.corrected for a in answers])
@@ -139,9 +139,9 @@ class _Table:
             end_cycles=np.array([a.end_cycle for a in answers], dtype=np.int64),
             inputs=np.zeros(len(answers), dtype=np.int64),
         )
-        return _Table(content, truth.cycles)
+        return _AnswerTable(content, truth.cycles)
 
-    def answers(self, wanted: Plan, label: int) -> Content:
+    def answers(self, wanted: FaultPlan, label: int) -> Content:
         """Return the answers to the faults of a plan, with their injection numbers."""
         found = self.content.at(wanted.site * self.cycles + wanted.cycle)
         inputs = np.full(wanted.size, label, dtype=np.int64)

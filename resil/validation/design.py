@@ -20,7 +20,7 @@ from resil.prepare import prepare
 from resil.progress import Progress
 from resil.rtl_harness.design.sites import Site
 from resil.rtl_harness.faults import Fault, Injection
-from resil.validation.model import SOURCE, Answer, Model, bits
+from resil.validation.model import SOURCE, Answer, RestartModel, bits
 
 # Engines with the shortcuts that are always taken; those of a small design would else pay for nothing.
 ENGINES: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -134,7 +134,7 @@ class Truth:
         Raises:
             ConsistencyError: the storage that was found in the RTL is not that of the model.
         """
-        model = Model()
+        model = RestartModel()
         places = [_place(bench.sites[site]) for site in range(bench.sites.size)]
         if sorted(places) != sorted(bits()) or bench.sites.absent:
             raise ConsistencyError(

@@ -141,7 +141,7 @@ def golden() -> Answer:
     return answer
 
 
-class Model:
+class RestartModel:
     """Answers for faults by running the model from reset to the end."""
 
     def __init__(self) -> None:

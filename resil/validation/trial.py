@@ -26,7 +26,7 @@ _NAMED = 3
 
 
 @dataclass(frozen=True)
-class Found:
+class TrialResult:
     """What a check found.
 
     Attributes:
@@ -44,7 +44,7 @@ class Found:
     outcomes: dict[str, int] = field(default_factory=dict)
 
 
-def engine_trial(folder: Path, engine: str, count: int | None, seed: int, workers: int) -> Found:
+def engine_trial(folder: Path, engine: str, count: int | None, seed: int, workers: int) -> TrialResult:
     """Compare an engine with the truth on all faults, or on so many drawn at random.
 
     A third of a draw is of faults that are neither masked nor latent, which are few.
@@ -59,10 +59,10 @@ def engine_trial(folder: Path, engine: str, count: int | None, seed: int, worker
         name = truth.outcome(fault)
         outcomes[name] = outcomes.get(name, 0) + 1
     examples = [described(bench, *own) for own in wrong[:_NAMED]]
-    return Found(len(faults), len(wrong), bool(wrong), examples, outcomes)
+    return TrialResult(len(faults), len(wrong), bool(wrong), examples, outcomes)
 
 
-def coverage_trial(folder: Path, plan: PlanName, injections: int, seeds: range) -> Found:
+def coverage_trial(folder: Path, plan: PlanName, injections: int, seeds: range) -> TrialResult:
     """Count how many intervals of campaigns miss the truth."""
     write_design(folder)
     campaign, bench = tally_bench(folder, "verilator", Progress())
@@ -70,7 +70,7 @@ def coverage_trial(folder: Path, plan: PlanName, injections: int, seeds: range) 
     text = (
         f"{found.below} below, {found.above} above of {found.campaigns} intervals of {injections} injections"
     )
-    return Found(found.campaigns, found.missed, found.is_bad, [text])
+    return TrialResult(found.campaigns, found.missed, found.is_bad, [text])
 
 
 def _drawn(truth: Truth, count: int, seed: int) -> list[Fault]:

@@ -14,7 +14,7 @@ from resil.campaign.network_settings import RECONSTRUCTION, ZOO_PREFIX, NetworkS
 from resil.errors import CampaignError
 from resil.networks import zoo
 from resil.networks.decision import RECONSTRUCTION_ERROR, real_values, reconstruction_errors
-from resil.networks.ends import End
+from resil.networks.ends import QuantisedEnd
 from resil.networks.parts import Network
 from resil.rtl_harness.engine.workload import Decision, exact, top1
 
@@ -37,7 +37,7 @@ class Anomaly:
     """
 
     given: npt.NDArray[np.float64]
-    output: End
+    output: QuantisedEnd
     threshold: float
 
     def __call__(self, output: npt.NDArray[np.generic]) -> object:
@@ -123,7 +123,7 @@ def _stated_output(campaign: Campaign, settings: NetworkSettings, compiled: Netw
 
 def _input_and_drawing(
     campaign: Campaign, settings: NetworkSettings, compiled: Network, output: int
-) -> tuple[End, End]:
+) -> tuple[QuantisedEnd, QuantisedEnd]:
     """Return the input and the output of a network that draws its input."""
     given, drawn = compiled.inputs[0], compiled.outputs[output]
     one_size = int(np.prod(given.shape)) == int(np.prod(drawn.shape))

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from resil.campaign.network_settings import ZOO_PREFIX
 from resil.errors import ResilError
 from resil.networks import zoo
-from resil.networks.compile import Operation
+from resil.networks.compile import CompiledOperation
 from resil.networks.decision import RECONSTRUCTION_ERROR
 from resil.networks.parts import Network, PartedNetwork, compile_parts
 from resil.progress import Progress
@@ -260,7 +260,7 @@ def _report(
     )
 
 
-def _operations(compiled: Network) -> tuple[Operation, ...]:
+def _operations(compiled: Network) -> tuple[CompiledOperation, ...]:
     """Return the operations of the NPU, of all parts."""
     if not isinstance(compiled, PartedNetwork):
         return compiled.operations

@@ -58,7 +58,7 @@ class FeatureMapPlace:
 
 
 @dataclass(frozen=True)
-class Strike:
+class OperationUpset:
     """One bit that flips while an operation is at work; in one of both places.
 
     Attributes:
@@ -152,7 +152,7 @@ class Inference:
             )
         return self._operands[operation, second]
 
-    def struck(self, operation: int, strikes: Sequence[Strike]) -> list[Values]:
+    def struck(self, operation: int, strikes: Sequence[OperationUpset]) -> list[Values]:
         """Return the output of an operation with each of these bits flipped while it works."""
         size = sum(region.nbytes for region in self._before(operation).values())
         batch = max(1, _BATCH_BYTES // (8 * size))
@@ -161,7 +161,7 @@ class Inference:
             found += self._strike(operation, strikes[start : start + batch])
         return found
 
-    def _strike(self, operation: int, strikes: Sequence[Strike]) -> list[Values]:
+    def _strike(self, operation: int, strikes: Sequence[OperationUpset]) -> list[Values]:
         regions: dict[int, Bytes] = {CONSTANTS: self._constants}
         for number, memory in self._before(operation).items():
             regions[number] = np.repeat(memory[None], len(strikes), axis=0)

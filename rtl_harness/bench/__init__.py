@@ -14,7 +14,7 @@ from enum import IntEnum
 MASK = 0xFFFF_FFFF
 
 
-class Operation(IntEnum):
+class BootOperation(IntEnum):
     """What `resil_boot` does in a step; see there."""
 
     END = 0
@@ -28,10 +28,10 @@ class Operation(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class BootStep:
     """A step of a program; each number has 32 bits."""
 
-    operation: Operation
+    operation: BootOperation
     address: int = 0
     data: int = 0
     mask: int = 0
@@ -42,46 +42,46 @@ class Step:
                 raise ValueError(f"{name}: expected 32 bits, found {getattr(self, name):#x}")
 
 
-def write(address: int, data: int) -> Step:
+def write(address: int, data: int) -> BootStep:
     """Write a register."""
-    return Step(Operation.WRITE, address, data)
+    return BootStep(BootOperation.WRITE, address, data)
 
 
-def read(address: int) -> Step:
+def read(address: int) -> BootStep:
     """Read a register into the status word."""
-    return Step(Operation.READ, address)
+    return BootStep(BootOperation.READ, address)
 
 
-def poll(address: int, value: int, mask: int = MASK) -> Step:
+def poll(address: int, value: int, mask: int = MASK) -> BootStep:
     """Read a register until it has `value` under `mask`."""
-    return Step(Operation.POLL, address, value, mask)
+    return BootStep(BootOperation.POLL, address, value, mask)
 
 
-def check(address: int, value: int, mask: int = MASK) -> Step:
+def check(address: int, value: int, mask: int = MASK) -> BootStep:
     """Read a register; an error if it has not `value` under `mask`."""
-    return Step(Operation.CHECK, address, value, mask)
+    return BootStep(BootOperation.CHECK, address, value, mask)
 
 
-def interrupt(mask: int = 1) -> Step:
+def interrupt(mask: int = 1) -> BootStep:
     """Wait until one of the interrupts in `mask` is active."""
-    return Step(Operation.INTERRUPT, mask=mask)
+    return BootStep(BootOperation.INTERRUPT, mask=mask)
 
 
-def wait(cycles: int) -> Step:
+def wait(cycles: int) -> BootStep:
     """Wait."""
-    return Step(Operation.WAIT, data=cycles)
+    return BootStep(BootOperation.WAIT, data=cycles)
 
 
-def mark() -> Step:
+def mark() -> BootStep:
     """Count an operation as finished."""
-    return Step(Operation.MARK)
+    return BootStep(BootOperation.MARK)
 
 
-def boot_program(steps: Iterable[Step]) -> bytes:
+def boot_program(steps: Iterable[BootStep]) -> bytes:
     """Return the image of the memory `program_q` of `resil_boot`, 16 bytes a word, with its end.
 
     >>> boot_program([write(0x10, 2)])[:16].hex(" ", 4)
     '01000000 10000000 02000000 00000000'
     """
-    words = [(s.operation, s.address, s.data, s.mask) for s in (*steps, Step(Operation.END))]
+    words = [(s.operation, s.address, s.data, s.mask) for s in (*steps, BootStep(BootOperation.END))]
     return b"".join(number.to_bytes(4, "little") for word in words for number in word)

@@ -76,10 +76,10 @@ def read_source_files(target: Target) -> SourceFiles:
     Raises:
         HarnessError: A source is missing, or a name of data means two files.
     """
-    return _Reader(target).read()
+    return _SourceReader(target).read()
 
 
-class _Reader:
+class _SourceReader:
     def __init__(self, target: Target) -> None:
         self.target = target
         self.found = SourceFiles()

@@ -33,7 +33,7 @@ class Ability(StrEnum):
 
 
 @dataclass(frozen=True)
-class Option:
+class EngineOption:
     """One option of an engine, a key of its table [engine.NAME] in a campaign file.
 
     Attributes:
@@ -76,7 +76,7 @@ class EngineDeclaration:
     help: str
     abilities: frozenset[Ability]
     make: Callable[[Target, Workload, Elaboration, Limits, OptionValues], CampaignEngine]
-    options: tuple[Option, ...] = ()
+    options: tuple[EngineOption, ...] = ()
     build_ahead: Callable[[Target, Workload, Elaboration, int], None] | None = None
     check_waves: Callable[[Path], None] | None = None
 
@@ -87,7 +87,7 @@ class EngineDeclaration:
 
 # Cycles after which a run without a fault counts as not finishing.
 GOLDEN_LIMIT_CYCLES = 20_000_000
-GOLDEN_LIMIT = Option(
+GOLDEN_LIMIT = EngineOption(
     "golden_limit",
     "integer",
     GOLDEN_LIMIT_CYCLES,

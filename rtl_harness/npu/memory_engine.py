@@ -19,7 +19,7 @@ from resil.rtl_harness.design.operations import operation_ends
 from resil.rtl_harness.design.sites import EXTERNAL_KINDS, Kind, SiteTable, StorageElement
 from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.engine.contract import Audited, Engine, GoldenRun
-from resil.rtl_harness.engine.fast.native.library import Port, Stop
+from resil.rtl_harness.engine.fast.native.library import OutputPort, Stop
 from resil.rtl_harness.engine.fast.native.runner import Runner
 from resil.rtl_harness.engine.workload import Workload, classify
 from resil.rtl_harness.errors import AuditError, HarnessError, SimulationError
@@ -268,7 +268,7 @@ class MemoryEngine:
         runner, size = self._runner, len(self._workload.images[_SRAM])
         with runner.started(workload) as instance:
             finished = instance.run(limit) is Stop.DONE
-            status = instance.port(Port.STATUS)
+            status = instance.port(OutputPort.STATUS)
             image = runner.memory(instance, _SRAM, workload)[:size]
             alarms = (Rise(self._alarm, Reported.DETECTED, instance.cycle),) if status & int(ERRORS) else ()
             output = self._output(np.frombuffer(image, np.uint8))

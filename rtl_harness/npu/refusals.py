@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from resil.networks.compile import CONSTANTS_REGION, CompiledNetwork, Operation
+from resil.networks.compile import CONSTANTS_REGION, CompiledNetwork, CompiledOperation
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.npu.model.config import npu_config
 from resil.rtl_harness.npu.model.program import refused_commands
@@ -23,7 +23,7 @@ class Refusal:
         reason: What the NPU does not accept, of which register.
     """
 
-    operation: Operation | None
+    operation: CompiledOperation | None
     reason: str
 
     def __str__(self) -> str:

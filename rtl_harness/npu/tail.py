@@ -43,7 +43,7 @@ TURNED = (
 
 
 @dataclass
-class _Run:
+class _TailRun:
     """A batch between two operations."""
 
     numbers: list[int]
@@ -136,14 +136,14 @@ class NpuTail:
     def _finished(self, departures: Sequence[Departure], numbers: range) -> Iterator[tuple[int, bytes]]:
         waiting = sorted(numbers, key=lambda n: departures[n].operation)
         count, begin = len(self._program.operations), departures[waiting[0]].operation
-        run = _Run([], np.zeros((0, len(self._image(begin))), np.uint8))
+        run = _TailRun([], np.zeros((0, len(self._image(begin))), np.uint8))
         for k in range(begin, count + 1):
             joining = [n for n in waiting if departures[n].operation == k]
             if joining:
                 images = np.repeat(self._image(k)[None], len(joining), axis=0)
                 for image, n in zip(images, joining, strict=True):
                     image[departures[n].offsets] ^= departures[n].xors
-                run = _Run(run.numbers + joining, np.concatenate([run.images, images]))
+                run = _TailRun(run.numbers + joining, np.concatenate([run.images, images]))
             if not run.numbers:
                 continue
             buffers = np.repeat(self._buffers[k - self._first][None], len(run.numbers), axis=0)
@@ -156,9 +156,9 @@ class NpuTail:
                 yield run.numbers[i], self._image(count).tobytes()
             if same.any():
                 kept = np.flatnonzero(~same)
-                run = _Run([run.numbers[i] for i in kept], run.images[kept])
+                run = _TailRun([run.numbers[i] for i in kept], run.images[kept])
 
-    def _last(self, run: _Run, buffers: Bytes) -> Iterator[tuple[int, bytes]]:
+    def _last(self, run: _TailRun, buffers: Bytes) -> Iterator[tuple[int, bytes]]:
         word = self._program.resume_word(len(self._program.operations))
         results = self._model.run(
             self.compiled.commands,

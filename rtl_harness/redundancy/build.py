@@ -16,23 +16,23 @@ from resil.rtl_harness.design.elaboration.yosys import read_commands, run_yosys
 from resil.rtl_harness.design.snapshot import frozen
 from resil.rtl_harness.design.target import Target, TargetAlarm
 from resil.rtl_harness.errors import HarnessError
-from resil.rtl_harness.redundancy.built import Built, Constrained, as_declared, in_netlist
+from resil.rtl_harness.redundancy.built import BuiltRtl, Constrained, as_declared, in_netlist
 from resil.rtl_harness.redundancy.clocks import clock_and_reset, modules_around
 from resil.rtl_harness.redundancy.codes import Coded
 from resil.rtl_harness.redundancy.editable import free_name
 from resil.rtl_harness.redundancy.edits import edit_sources
 from resil.rtl_harness.redundancy.groups import (
-    Group,
     GroupError,
-    LeftOut,
     Mechanism,
-    Piece,
+    ProtectionGroup,
+    RegisterPiece,
+    UnprotectedStorage,
     pieces_of,
 )
 from resil.rtl_harness.redundancy.lockstep import Lockstep, instance_paths, locksteps
-from resil.rtl_harness.redundancy.modules import Instance, instance_of, read_instances
+from resil.rtl_harness.redundancy.modules import ModuleInstance, instance_of, read_instances
 from resil.rtl_harness.redundancy.names import Renamed, keep_names, rename
-from resil.rtl_harness.redundancy.netlist import ProtectedNetlist, Redundant, Request
+from resil.rtl_harness.redundancy.netlist import ProtectedBits, ProtectedNetlist, Redundant
 from resil.rtl_harness.redundancy.page import constraints_text, page_text
 from resil.rtl_harness.redundancy.places import (
     MAJOR,
@@ -64,10 +64,10 @@ _OPTIMISE = (
 def build_protection(
     target: Target,
     elaboration: Elaboration,
-    groups: Sequence[Group],
+    groups: Sequence[ProtectionGroup],
     folder: Path,
     watchdog: Watchdog | None = None,
-) -> Built:
+) -> BuiltRtl:
     """Write the protected RTL of a target to a folder, which is there in full or not at all.
 
     Args:
@@ -98,7 +98,7 @@ def build_protection(
     try:
         (made := scratch / "made").mkdir()
         (work := scratch / "work").mkdir()
-        built = _Builder(target, elaboration, work, made, folder).build(pieces, left_out, watchdog, wanted)
+        built = _RtlBuilder(target, elaboration, work, made, folder).build(pieces, left_out, watchdog, wanted)
         (made / CONSTRAINTS).write_text(constraints_text(target, built), encoding="utf-8")
         (made / PAGE).write_text(page_text(target, built), encoding="utf-8")
         if folder.exists():
@@ -129,7 +129,7 @@ def _check_alarms(target: Target) -> None:
             )
 
 
-class _Builder:
+class _RtlBuilder:
     def __init__(self, target: Target, elaboration: Elaboration, work: Path, made: Path, final: Path) -> None:
         self.target = target
         self.elaboration = elaboration
@@ -143,17 +143,19 @@ class _Builder:
 
     def build(
         self,
-        pieces: Sequence[Piece],
-        left_out: Sequence[LeftOut],
+        pieces: Sequence[RegisterPiece],
+        left_out: Sequence[UnprotectedStorage],
         watchdog: Watchdog | None,
         wanted: Mapping[str, str],
-    ) -> Built:
+    ) -> BuiltRtl:
         hardened = tuple(p for p in pieces if p.group.mechanism is Mechanism.HARDENED)
         redundant = [p for p in pieces if p.group.mechanism is not Mechanism.HARDENED]
         (self.made / RTL).mkdir()
         if not redundant and watchdog is None and not wanted:
             self._write_target({}, [], alarms=False)
-            return Built(hardened=hardened, constrained=self._constrained(hardened), left_out=tuple(left_out))
+            return BuiltRtl(
+                hardened=hardened, constrained=self._constrained(hardened), left_out=tuple(left_out)
+            )
         design = self._read()
         if watchdog is not None:
             self._timer = Timer(watchdog.limit, self._width(design))
@@ -173,7 +175,7 @@ class _Builder:
             self.elaboration, list(netlists), self._moved, registers, memories, self._locksteps
         )
         (self.made / NAMES).write_text(became.text(), encoding="utf-8")
-        return Built(
+        return BuiltRtl(
             registers=registers,
             memories=memories,
             hardened=hardened,
@@ -203,12 +205,12 @@ class _Builder:
         }
         return SourceDesign(self.target, read_instances(log, self.target.top), texts)
 
-    def _request(self, piece: Piece, instances: Mapping[str, Instance]) -> Request:
+    def _request(self, piece: RegisterPiece, instances: Mapping[str, ModuleInstance]) -> ProtectedBits:
         place = self.elaboration.locations[piece.element.path]
         holder = instance_of(place.net, instances)
-        return Request(piece, holder, place.net.removeprefix(f"{holder}."), place.net_low + piece.low)
+        return ProtectedBits(piece, holder, place.net.removeprefix(f"{holder}."), place.net_low + piece.low)
 
-    def _netlist(self, design: SourceDesign, top: str, requests: Sequence[Request]) -> ProtectedNetlist:
+    def _netlist(self, design: SourceDesign, top: str, requests: Sequence[ProtectedBits]) -> ProtectedNetlist:
         """Read what is below one instance and give it redundancy."""
         own = [r for r in requests if r.instance == top or r.instance.startswith((f"{top}.", f"{top}["))]
         module = f"{design.instances[top].module}${self.target.top}.{top}"
@@ -277,7 +279,7 @@ class _Builder:
                 return renamed.of(path, self._stored)
         return [path]
 
-    def _constrained(self, hardened: Sequence[Piece]) -> tuple[Constrained, ...]:
+    def _constrained(self, hardened: Sequence[RegisterPiece]) -> tuple[Constrained, ...]:
         """Return the registers that hardened bits are in the RTL that was made."""
         found: list[Constrained] = []
         for number, piece in enumerate(hardened):
@@ -314,7 +316,7 @@ class _Builder:
             ]
         return tuple(registers), tuple(memories)
 
-    def _bare(self, memories: Sequence[Coded]) -> list[LeftOut]:
+    def _bare(self, memories: Sequence[Coded]) -> list[UnprotectedStorage]:
         """Return the registers of macros around memories with a code that it does not go through."""
         found = []
         through = {path for memory in memories for path in memory.latches}
@@ -325,7 +327,7 @@ class _Builder:
                 why = (
                     "inside an SRAM macro, and not the latch of what is read from it: the code ends before it"
                 )
-                found.append(LeftOut(path, element.bits, why))
+                found.append(UnprotectedStorage(path, element.bits, why))
         return found
 
     def _move_blocks(self) -> None:

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from resil.rtl_harness.redundancy.codes import Coded
-from resil.rtl_harness.redundancy.groups import LeftOut, Piece
+from resil.rtl_harness.redundancy.groups import RegisterPiece, UnprotectedStorage
 from resil.rtl_harness.redundancy.lockstep import Lockstep
-from resil.rtl_harness.redundancy.modules import Instance
+from resil.rtl_harness.redundancy.modules import ModuleInstance
 from resil.rtl_harness.redundancy.names import plain
 from resil.rtl_harness.redundancy.netlist import Redundant
 from resil.rtl_harness.redundancy.watchdog import Timer
@@ -37,7 +37,7 @@ class Constrained:
 
 
 @dataclass(frozen=True)
-class Built:
+class BuiltRtl:
     """What was built.
 
     Attributes:
@@ -56,18 +56,18 @@ class Built:
 
     registers: tuple[Redundant, ...] = ()
     memories: tuple[Coded, ...] = ()
-    hardened: tuple[Piece, ...] = ()
+    hardened: tuple[RegisterPiece, ...] = ()
     constrained: tuple[Constrained, ...] = ()
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[UnprotectedStorage, ...] = ()
     netlists: Mapping[str, str] = field(default_factory=dict)
     edited: tuple[Path, ...] = ()
     alarms: tuple[str, ...] = ()
     timer: Timer | None = None
     locksteps: tuple[Lockstep, ...] = ()
-    instances: Mapping[str, Instance] = field(default_factory=dict)
+    instances: Mapping[str, ModuleInstance] = field(default_factory=dict)
 
 
-def as_declared(piece: Piece) -> Constrained:
+def as_declared(piece: RegisterPiece) -> Constrained:
     """Return bits of a register that is source code still."""
     element, sign = piece.element, -1 if piece.element.ascending else 1
     left, right = (element.lsb + sign * bit for bit in (piece.low + piece.bits - 1, piece.low))

@@ -23,7 +23,7 @@ class Mechanism(StrEnum):
     """How a group is protected.
 
     HARDENED: by cells that upset less often, which only a constraint for synthesis can ask for. PARITY: one
-    more bit for each sixteen, which detects; neighbours may lie under different ones, see `Group.ways`.
+    more bit for each sixteen, which detects; neighbours may lie under different ones (see `ways`).
     DUPLICATION: a copy, and a comparator that detects. TRIPLICATION: two copies, and a vote that corrects and
     reports.
 
@@ -80,7 +80,7 @@ class Mechanism(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class ProtectionGroup:
     """What is protected in one way.
 
     Attributes:
@@ -98,7 +98,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class RegisterPiece:
     """Consecutive bits of one register in a group.
 
     Attributes:
@@ -112,7 +112,7 @@ class Piece:
     element: StorageElement
     low: int
     bits: int
-    group: Group
+    group: ProtectionGroup
     strict: bool
 
     @property
@@ -131,7 +131,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class UnprotectedStorage:
     """What lies in a protected block and is not protected.
 
     Attributes:
@@ -155,8 +155,8 @@ class GroupError(HarnessError):
 
 
 def pieces_of(
-    target: Target, elaboration: Elaboration, groups: Sequence[Group]
-) -> tuple[list[Piece], list[LeftOut]]:
+    target: Target, elaboration: Elaboration, groups: Sequence[ProtectionGroup]
+) -> tuple[list[RegisterPiece], list[UnprotectedStorage]]:
     """Return the bits of each group, and what lies in protected blocks and cannot be protected.
 
     Of a block or an instance the flip-flops are taken that are hardware as far as the elaboration knows;
@@ -168,8 +168,8 @@ def pieces_of(
     """
     if not groups:
         raise GroupError(target.name, "expected at least one protected group, found none; name a register")
-    pieces: list[Piece] = []
-    left_out: list[LeftOut] = []
+    pieces: list[RegisterPiece] = []
+    left_out: list[UnprotectedStorage] = []
     for group in groups:
         found = _named(target, elaboration, group) or _inside(target, elaboration, group, left_out)
         if not found:
@@ -189,7 +189,7 @@ def pieces_of(
     return pieces, [found for found in left_out if not found.hardware or found.path not in taken]
 
 
-def _named(target: Target, elaboration: Elaboration, group: Group) -> list[Piece]:
+def _named(target: Target, elaboration: Elaboration, group: ProtectionGroup) -> list[RegisterPiece]:
     """Return the bits if the group names a register, or a part of one."""
     path, ends = group.path, None
     elements = [e for e in elaboration.sites.elements if _of_register(e, path)]
@@ -212,7 +212,7 @@ def _named(target: Target, elaboration: Elaboration, group: Group) -> list[Piece
                 group.path, f"expected bits of {element.path}, which has {element.width}; correct the range"
             )
         if not outside and first <= last:
-            pieces.append(Piece(element, first, last - first + 1, group, strict=True))
+            pieces.append(RegisterPiece(element, first, last - first + 1, group, strict=True))
     return pieces
 
 
@@ -223,7 +223,9 @@ def _of_register(element: StorageElement, path: str) -> bool:
     return found is not None and found["right"] is not None and found["path"] == path
 
 
-def _inside(target: Target, elaboration: Elaboration, group: Group, left_out: list[LeftOut]) -> list[Piece]:
+def _inside(
+    target: Target, elaboration: Elaboration, group: ProtectionGroup, left_out: list[UnprotectedStorage]
+) -> list[RegisterPiece]:
     """Return the bits of all flip-flops in a block or below an instance."""
     pieces = []
     is_block = group.path in target.blocks
@@ -243,18 +245,18 @@ def _inside(target: Target, elaboration: Elaboration, group: Group, left_out: li
             # Through which output latches a code goes is known when it is built.
             continue
         if why := _no_copy(target, elaboration, element, group.mechanism):
-            left_out.append(LeftOut(element.path, element.bits, why))
+            left_out.append(UnprotectedStorage(element.path, element.bits, why))
             continue
         if element.kind == "sram":
-            pieces.append(Piece(element, 0, element.width, group, strict=True))
+            pieces.append(RegisterPiece(element, 0, element.width, group, strict=True))
             continue
         first = sites.offsets[index]
         kept = [bit for bit in range(element.width) if first + bit not in absent]
         if len(kept) < element.width:
             bits = element.width - len(kept)
             why = "no hardware: constant, or read by nothing"
-            left_out.append(LeftOut(element.path, bits, why, hardware=False))
-        pieces += [Piece(element, low, bits, group, strict=False) for low, bits in _runs(kept)]
+            left_out.append(UnprotectedStorage(element.path, bits, why, hardware=False))
+        pieces += [RegisterPiece(element, low, bits, group, strict=False) for low, bits in _runs(kept)]
     return pieces
 
 
@@ -279,8 +281,8 @@ def _no_copy(target: Target, elaboration: Elaboration, element: StorageElement, 
     return ""
 
 
-def _check_apart(pieces: Sequence[Piece]) -> None:
-    owners: dict[tuple[str, int], Group] = {}
+def _check_apart(pieces: Sequence[RegisterPiece]) -> None:
+    owners: dict[tuple[str, int], ProtectionGroup] = {}
     for piece in pieces:
         for bit in range(piece.low, piece.low + piece.bits):
             other = owners.setdefault((piece.element.path, bit), piece.group)

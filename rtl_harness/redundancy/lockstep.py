@@ -16,8 +16,8 @@ from resil.rtl_harness.design.elaboration.yosys import read_commands, run_yosys
 from resil.rtl_harness.design.sites import Hardware
 from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.errors import HarnessError
-from resil.rtl_harness.redundancy.groups import Group, GroupError
-from resil.rtl_harness.redundancy.modules import Instance
+from resil.rtl_harness.redundancy.groups import GroupError, ProtectionGroup
+from resil.rtl_harness.redundancy.modules import ModuleInstance
 from resil.rtl_harness.redundancy.places import SourceDesign, obstacle_around
 from resil.rtl_harness.redundancy.source_text import NotEditableError
 
@@ -92,7 +92,7 @@ def _one_instance(target: Target, paths: Sequence[str]) -> bool:
     return len(paths) == 1 and paths[0].startswith(f"{target.dut}.")
 
 
-def instance_paths(target: Target, groups: Sequence[Group]) -> dict[str, str]:
+def instance_paths(target: Target, groups: Sequence[ProtectionGroup]) -> dict[str, str]:
     """Return the instances that groups ask to run in lockstep, with the groups' paths.
 
     Raises:
@@ -185,7 +185,10 @@ def _with_text(design: SourceDesign, own: Lockstep) -> Lockstep:
 
 
 def check_locksteps(
-    target: Target, elaboration: Elaboration, found: Sequence[Lockstep], instances: Mapping[str, Instance]
+    target: Target,
+    elaboration: Elaboration,
+    found: Sequence[Lockstep],
+    instances: Mapping[str, ModuleInstance],
 ) -> int:
     """Check that each copy sees what its block sees, and that all outputs are compared, bit by bit.
 

@@ -19,7 +19,7 @@ from resil.rtl_harness.redundancy.codes import (
     parts_of_word,
 )
 from resil.rtl_harness.redundancy.editable import EditableNetlist, Net, binary
-from resil.rtl_harness.redundancy.groups import GroupError, Mechanism, Piece
+from resil.rtl_harness.redundancy.groups import GroupError, Mechanism, RegisterPiece
 from resil.rtl_harness.redundancy.names import plain
 
 # Cells of which each bit of the output comes from the same bit of the inputs, or from one that selects.
@@ -41,7 +41,7 @@ class MemoryCoder:
     """
 
     def __init__(
-        self, netlist: EditableNetlist, path: str, piece: Piece, wire: str, macros: Collection[str]
+        self, netlist: EditableNetlist, path: str, piece: RegisterPiece, wire: str, macros: Collection[str]
     ) -> None:
         self._netlist = netlist
         self._path = path

@@ -31,7 +31,7 @@ class Parameter:
 
 
 @dataclass
-class Instance:
+class ModuleInstance:
     """An instance.
 
     Attributes:
@@ -58,33 +58,33 @@ class Instance:
         return self.path.rpartition(".")[2]
 
 
-def read_instances(log: str, top: str) -> dict[str, Instance]:
+def read_instances(log: str, top: str) -> dict[str, ModuleInstance]:
     """Return all instances below `top` by path, the top itself as "", from a log of `read_slang --dump-ast`.
 
     Raises:
         ValueError: If the log holds no syntax tree.
     """
     root = read_tree(log)
-    reader = _Reader(type_aliases(root))
+    reader = _ModuleReader(type_aliases(root))
     for instance in tops(root, top):
         reader.instance(instance, "")
     return reader.found
 
 
-class _Reader:
+class _ModuleReader:
     def __init__(self, aliases: Mapping[str, str]) -> None:
-        self.found: dict[str, Instance] = {}
+        self.found: dict[str, ModuleInstance] = {}
         self._aliases = aliases
 
     def instance(self, node: Mapping[str, Any], path: str) -> None:
         body = node["body"]
         module = str(body.get("definition", "")).split(" ")[-1] or str(body["name"])
-        instance = self.found[path] = Instance(path, module)
+        instance = self.found[path] = ModuleInstance(path, module)
         for member in members(body):
             self._interface(member, instance)
         self._scope(body, path, instance)
 
-    def _interface(self, member: Mapping[str, Any], instance: Instance) -> None:
+    def _interface(self, member: Mapping[str, Any], instance: ModuleInstance) -> None:
         """Take in a port or a parameter."""
         kind, name = member["kind"], str(member["name"])
         if kind == "TypeParameter" and member.get("isPort"):
@@ -100,7 +100,7 @@ class _Reader:
         elif kind in {"InterfacePort", "MultiPort"}:
             instance.obstacles.append(f"its port {name} is an interface or a part of others")
 
-    def _port(self, member: Mapping[str, Any], name: str, instance: Instance) -> None:
+    def _port(self, member: Mapping[str, Any], name: str, instance: ModuleInstance) -> None:
         kind = str(member["type"])
         resolved = self._resolved(kind)
         if "$" in kind or "$[" in resolved or resolved.startswith(("struct{", "union{")):
@@ -119,7 +119,7 @@ class _Reader:
             kind, seen = self._aliases[alias[1]], seen + 1
         return kind
 
-    def _scope(self, node: Mapping[str, Any], path: str, owner: Instance) -> None:
+    def _scope(self, node: Mapping[str, Any], path: str, owner: ModuleInstance) -> None:
         for member in members(node):
             kind, name = str(member["kind"]), str(member["name"])
             below = f"{path}.{name}" if path and name else path or name
@@ -140,7 +140,7 @@ class _Reader:
                 owner.initial = True
 
 
-def instance_of(path: str, instances: Mapping[str, Instance]) -> str:
+def instance_of(path: str, instances: Mapping[str, ModuleInstance]) -> str:
     """Return the path of the innermost instance that what is named `path` lies in."""
     while path:
         path = path.rpartition(".")[0]

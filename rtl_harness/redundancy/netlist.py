@@ -22,9 +22,9 @@ from resil.rtl_harness.redundancy.editable import EditableNetlist, Net, binary
 from resil.rtl_harness.redundancy.groups import (
     PARITY_BITS,
     GroupError,
-    LeftOut,
     Mechanism,
-    Piece,
+    RegisterPiece,
+    UnprotectedStorage,
 )
 from resil.rtl_harness.redundancy.memories import MemoryCoder
 from resil.rtl_harness.redundancy.names import plain
@@ -66,7 +66,7 @@ class Redundant:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class ProtectedBits:
     """Bits that are to be protected, as the netlist has them.
 
     Attributes:
@@ -76,7 +76,7 @@ class Request:
         low: Position of the first bit in the wire.
     """
 
-    piece: Piece
+    piece: RegisterPiece
     instance: str
     wire: str
     low: int
@@ -87,7 +87,7 @@ class _Chunk:
     """Bits of one flip-flop cell that are protected together, each with the bit of a register that it is."""
 
     cell: str
-    bits: dict[int, tuple[Piece, int]] = field(default_factory=dict)
+    bits: dict[int, tuple[RegisterPiece, int]] = field(default_factory=dict)
 
 
 class ProtectedNetlist(EditableNetlist):
@@ -104,11 +104,11 @@ class ProtectedNetlist(EditableNetlist):
         super().__init__(document, top, module)
         self.built: list[Redundant] = []
         self.coded: list[Coded] = []
-        self.left_out: list[LeftOut] = []
+        self.left_out: list[UnprotectedStorage] = []
         self.cut: set[tuple[str, str]] = set()
         self._alarms: dict[str, dict[str, list[Net]]] = defaultdict(lambda: {MINOR: [], MAJOR: []})
 
-    def protect(self, requests: Sequence[Request], macros: Collection[str] = ()) -> None:
+    def protect(self, requests: Sequence[ProtectedBits], macros: Collection[str] = ()) -> None:
         """Replace the flip-flops of the requests, and give memories their codes.
 
         Args:
@@ -118,7 +118,7 @@ class ProtectedNetlist(EditableNetlist):
         Raises:
             GroupError: A request cannot be met.
         """
-        by_place: dict[tuple[str, Mechanism], list[Request]] = defaultdict(list)
+        by_place: dict[tuple[str, Mechanism], list[ProtectedBits]] = defaultdict(list)
         for request in requests:
             if request.instance not in self.modules:
                 raise GroupError(
@@ -190,14 +190,14 @@ class ProtectedNetlist(EditableNetlist):
         )
         self._alarms[self.top][MAJOR].append(expired)
 
-    def _code(self, path: str, requests: Sequence[Request], macros: Collection[str]) -> None:
+    def _code(self, path: str, requests: Sequence[ProtectedBits], macros: Collection[str]) -> None:
         for request in requests:
             coder = MemoryCoder(self, path, request.piece, request.wire, macros)
             self.coded.append(coder.code())
             for corrected, nets in coder.alarms.items():
                 self._alarms[path][MINOR if corrected else MAJOR] += nets
 
-    def _protect(self, path: str, mechanism: Mechanism, requests: Sequence[Request]) -> None:
+    def _protect(self, path: str, mechanism: Mechanism, requests: Sequence[ProtectedBits]) -> None:
         module = self.modules[path]
         drivers = {
             net: (name, position)
@@ -213,7 +213,7 @@ class ProtectedNetlist(EditableNetlist):
             self._replace(path, mechanism, chunk)
 
     def _driven(
-        self, request: Request, module: Mapping[str, Any], drivers: Mapping[Net, tuple[str, int]]
+        self, request: ProtectedBits, module: Mapping[str, Any], drivers: Mapping[Net, tuple[str, int]]
     ) -> Iterator[tuple[str, int, int]]:
         """Yield flip-flop cell and position of each bit that can be protected, and which bit it is."""
         piece = request.piece
@@ -239,7 +239,9 @@ class ProtectedNetlist(EditableNetlist):
         for why, bits in lost.items():
             if piece.strict:
                 raise GroupError(piece.group.path, f"{bits} of {piece.bits} bits of {piece.name}: {why}")
-            self.left_out.append(LeftOut(piece.name, bits, why, hardware=why not in (_CONSTANT, _UNREAD)))
+            self.left_out.append(
+                UnprotectedStorage(piece.name, bits, why, hardware=why not in (_CONSTANT, _UNREAD))
+            )
 
     def _replace(self, path: str, mechanism: Mechanism, chunk: _Chunk) -> None:
         cell = self.modules[path]["cells"][chunk.cell]
@@ -311,7 +313,7 @@ class ProtectedNetlist(EditableNetlist):
             self.cut.add((path, own))
 
 
-def _name_of(path: str, bits: Mapping[int, tuple[Piece, int]]) -> str:
+def _name_of(path: str, bits: Mapping[int, tuple[RegisterPiece, int]]) -> str:
     """Return a name for the instance of a redundant register: its own, and the bits if it is a part."""
     piece = next(iter(bits.values()))[0]
     own = [bit for found, bit in bits.values() if found.element is piece.element]

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from resil.rtl_harness.design.target import Target
-from resil.rtl_harness.redundancy.built import Built
+from resil.rtl_harness.redundancy.built import BuiltRtl
 from resil.rtl_harness.redundancy.groups import Mechanism
 from resil.rtl_harness.redundancy.watchdog import DONE, INSTANCE, OPERATION, Timer
 
@@ -45,7 +45,7 @@ foreach {{path left right}} $resil_hardened {{
 """
 
 
-def constraints_text(target: Target, built: Built) -> str:
+def constraints_text(target: Target, built: BuiltRtl) -> str:
     """Return the constraints for synthesis, as Tcl."""
     redundant = "".join(f"  {_below(target, r.path)}\n" for r in built.registers)
     redundant += "".join(f"  {_below(target, d)}\n" for m in built.memories for d in m.decoders)
@@ -68,7 +68,7 @@ def _cell(target: Target, path: str) -> str:
     return _below(target, f"{around}{dot}{name}_reg{bracket}{indices}")
 
 
-def page_text(target: Target, built: Built) -> str:
+def page_text(target: Target, built: BuiltRtl) -> str:
     """Return the page, as Markdown."""
     lines = [f"# {target.name} with protection", "", *_summary(built)]
     if built.netlists:
@@ -102,7 +102,7 @@ def _table(title: str, columns: Sequence[str], rows: Sequence[str]) -> list[str]
     return [*([f"## {title}", ""] if title else []), *head, *rows, ""]
 
 
-def _summary(built: Built) -> list[str]:
+def _summary(built: BuiltRtl) -> list[str]:
     bits: Counter[Mechanism] = Counter()
     for register in built.registers:
         bits[register.mechanism] += register.bits
@@ -124,7 +124,7 @@ def _summary(built: Built) -> list[str]:
     ]
 
 
-def _netlists(built: Built) -> list[str]:
+def _netlists(built: BuiltRtl) -> list[str]:
     rows = [f"| `{path}` | `{module}` |" for path, module in built.netlists.items()]
     ports = ", ".join(f"`{file.name}`" for file in built.edited)
     return [*_table("Netlists", ["instance", "module"], rows), f"Given ports for the alarms: {ports}.", ""]
@@ -144,13 +144,13 @@ def _watchdog(target: Target, timer: Timer) -> list[str]:
     ]
 
 
-def _alarms(built: Built) -> list[str]:
+def _alarms(built: BuiltRtl) -> list[str]:
     rows = [f"| {bit} | `{path}` |" for bit, path in enumerate(built.alarms)]
     alarms = "`alert_minor_o`: an error was corrected. `alert_major_o`: one was found. Both stay until reset."
     return ["## Alarms", "", alarms, "", *_table("", ["bit", "instance"], rows)]
 
 
-def _registers(built: Built) -> list[str]:
+def _registers(built: BuiltRtl) -> list[str]:
     columns = ["registers", "group", "mechanism", "bits", "instance"]
     rows = [
         f"| {', '.join(f'`{name}`' for name in r.names)} | `{r.group}` | {r.mechanism} | {r.bits} | "
@@ -172,7 +172,7 @@ _CODES = (
 )
 
 
-def _memories(built: Built) -> list[str]:
+def _memories(built: BuiltRtl) -> list[str]:
     columns = [
         "memory",
         "group",

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.redundancy.groups import GroupError
-from resil.rtl_harness.redundancy.modules import Instance
+from resil.rtl_harness.redundancy.modules import ModuleInstance
 from resil.rtl_harness.redundancy.source_text import NotEditableError, SourceText
 from resil.rtl_harness.redundancy.watchdog import DONE, INSTANCE, OPERATION
 
@@ -30,7 +30,7 @@ class SourceDesign:
     """
 
     target: Target
-    instances: Mapping[str, Instance]
+    instances: Mapping[str, ModuleInstance]
     texts: Mapping[Path, SourceText]
 
     def file_of(self, module: str) -> Path:

@@ -17,7 +17,7 @@ class NotEditableError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class _Header:
+class _ModuleHeader:
     """Where the parts of a module lie in a text: behind its last port, behind its header, and its end."""
 
     ports_end: int
@@ -87,7 +87,7 @@ class SourceText:
             raise NotEditableError(f"module {module} has no endmodule")
         return begins[0].end(), begins[0].end() + end.start()
 
-    def _header(self, module: str) -> _Header:
+    def _header(self, module: str) -> _ModuleHeader:
         masked = _masked(self.text)
         place, end = self._extent(module)
         while found := re.match(r"\s*import\b[^;]*;", masked[place:end]):
@@ -105,7 +105,7 @@ class SourceText:
         semicolon = masked.find(";", closing, end)
         if semicolon < 0:
             raise NotEditableError(f"the header of module {module} has no end")
-        return _Header(_behind_text(masked, first, closing), semicolon + 1, end, bool(ports.strip()))
+        return _ModuleHeader(_behind_text(masked, first, closing), semicolon + 1, end, bool(ports.strip()))
 
     def _instance(self, module: str, of: str, name: str) -> tuple[int, int, bool]:
         """Return where an instance begins, where its last connection ends, and whether it has any."""

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from resil.networks import zoo
-from resil.networks.float_network import FloatNetwork, Layer
+from resil.networks.float_network import FloatLayer, FloatNetwork
 from resil.networks.geometry import Window
 from resil.networks.graph import Graph
 from resil.networks.quantise import quantise
@@ -54,13 +54,15 @@ def chain() -> Callable[[int], Graph]:
 
         first = Window((3, 3), (1, 1), "VALID", (2, 1))
         layers = (
-            Layer("a", "CONV_2D", normal(6, 3, 3, 3), normal(6), first, relu=True),
-            Layer("b", "DEPTHWISE_CONV_2D", normal(1, 3, 5, 6), normal(6), Window((3, 5), (2, 1), "SAME")),
-            Layer("c", "MAX_POOL_2D", window=Window((2, 3), (1, 2), "SAME")),
-            Layer("d", "CONV_2D", normal(5, 1, 1, 6), normal(5), Window((1, 1), (1, 1), "VALID")),
-            Layer("e", "AVERAGE_POOL_2D", window=Window((3, 2), (2, 2), "SAME")),
-            Layer("f", "FLATTEN"),
-            Layer("g", "FULLY_CONNECTED", normal(7, 45), normal(7), relu=bool(seed % 2)),
+            FloatLayer("a", "CONV_2D", normal(6, 3, 3, 3), normal(6), first, relu=True),
+            FloatLayer(
+                "b", "DEPTHWISE_CONV_2D", normal(1, 3, 5, 6), normal(6), Window((3, 5), (2, 1), "SAME")
+            ),
+            FloatLayer("c", "MAX_POOL_2D", window=Window((2, 3), (1, 2), "SAME")),
+            FloatLayer("d", "CONV_2D", normal(5, 1, 1, 6), normal(5), Window((1, 1), (1, 1), "VALID")),
+            FloatLayer("e", "AVERAGE_POOL_2D", window=Window((3, 2), (2, 2), "SAME")),
+            FloatLayer("f", "FLATTEN"),
+            FloatLayer("g", "FULLY_CONNECTED", normal(7, 45), normal(7), relu=bool(seed % 2)),
         )
         network = FloatNetwork("chain", (13, 11, 3), layers)
         return quantise(network, generator.uniform(-1, 2, size=(16, 13, 11, 3)))

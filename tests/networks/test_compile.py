@@ -24,7 +24,7 @@ from resil.networks.command_stream import (
 )
 from resil.networks.compile import CompiledNetwork, compile_network
 from resil.networks.errors import NetworkError
-from resil.networks.float_network import FloatNetwork, Layer
+from resil.networks.float_network import FloatLayer, FloatNetwork
 from resil.networks.geometry import Window
 from resil.networks.graph import Graph, Operator, Quantisation, Tensor
 from resil.networks.quantise import quantise, quantize_multiplier
@@ -127,7 +127,7 @@ def test_a_layer_that_takes_several_operations_shares_its_cycles(tmp_path):
     """Vela cuts the weights of this layer so that it can fetch one part while the NPU works on another."""
     generator = np.random.default_rng(1)
     weights = generator.normal(size=(64, 10, 4, 1))
-    layer = Layer("wide", "CONV_2D", weights, np.zeros(64), Window((10, 4), (2, 2), "SAME"))
+    layer = FloatLayer("wide", "CONV_2D", weights, np.zeros(64), Window((10, 4), (2, 2), "SAME"))
     network = FloatNetwork("network", (49, 10, 1), (layer,))
     path = tmp_path / "network.tflite"
     write_network(quantise(network, generator.normal(size=(4, 49, 10, 1))), path)

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from resil.networks import oracle, reference
-from resil.networks.architecture import Architecture, Block, conv
+from resil.networks.architecture import Architecture, ArchitectureLayer, conv
 from resil.networks.decision import area_under_curve
-from resil.networks.float_network import FloatNetwork, Layer
+from resil.networks.float_network import FloatLayer, FloatNetwork
 from resil.networks.geometry import Window
 from resil.networks.quantise import quantise, quantise_values
 from resil.networks.recipes import RECIPES
@@ -20,19 +20,19 @@ from resil.networks.torch_model import TorchModel
 
 
 def branched(random: np.random.Generator) -> FloatNetwork:
-    def layer(name: str, source: str, filters: int) -> Layer:
+    def layer(name: str, source: str, filters: int) -> FloatLayer:
         weights = random.normal(size=(filters, 3, 3, 2)) / 4
         window = Window((3, 3), (1, 1), "SAME")
-        return Layer(name, "CONV_2D", weights, random.normal(size=filters), window, sources=(source,))
+        return FloatLayer(name, "CONV_2D", weights, random.normal(size=filters), window, sources=(source,))
 
     layers = (
         layer("a", "input", 2),
         layer("b", "a", 2),
-        Layer("sum", "ADD", relu=True, sources=("b", "input")),
-        Layer("twice", "ADD", sources=("sum", "a")),
-        Layer("flat", "FLATTEN"),
-        Layer("logits", "FULLY_CONNECTED", random.normal(size=(5, 50)) / 5, np.zeros(5)),
-        Layer("shares", "SOFTMAX"),
+        FloatLayer("sum", "ADD", relu=True, sources=("b", "input")),
+        FloatLayer("twice", "ADD", sources=("sum", "a")),
+        FloatLayer("flat", "FLATTEN"),
+        FloatLayer("logits", "FULLY_CONNECTED", random.normal(size=(5, 50)) / 5, np.zeros(5)),
+        FloatLayer("shares", "SOFTMAX"),
     )
     return FloatNetwork("branched", (5, 5, 2), layers)
 
@@ -57,9 +57,9 @@ def test_branches_are_added_and_stay_near_the_float_network_when_quantised():
 @pytest.mark.parametrize(
     ("layer", "message"),
     [
-        (Layer("late", "ADD", sources=("a", "nowhere")), "takes nowhere, not made before it"),
-        (Layer("a", "FLATTEN"), "comes twice"),
-        (Layer("input", "FLATTEN"), "comes twice"),
+        (FloatLayer("late", "ADD", sources=("a", "nowhere")), "takes nowhere, not made before it"),
+        (FloatLayer("a", "FLATTEN"), "comes twice"),
+        (FloatLayer("input", "FLATTEN"), "comes twice"),
     ],
 )
 def test_layers_that_do_not_fit_together_are_refused(layer, message):
@@ -73,10 +73,10 @@ AWKWARD = Architecture(
     (9, 11, 3),
     (
         conv("first", 4, size=5, stride=2, normalise=True),
-        Block("wide", "CONV_2D", 6, Window((3, 1), (1, 2), "VALID", (2, 1)), normalise=True),
-        Block("each", "DEPTHWISE_CONV_2D", window=Window((2, 2), (1, 1), "SAME"), relu=True),
-        Block("flat", "FLATTEN"),
-        Block("out", "FULLY_CONNECTED", 3),
+        ArchitectureLayer("wide", "CONV_2D", 6, Window((3, 1), (1, 2), "VALID", (2, 1)), normalise=True),
+        ArchitectureLayer("each", "DEPTHWISE_CONV_2D", window=Window((2, 2), (1, 1), "SAME"), relu=True),
+        ArchitectureLayer("flat", "FLATTEN"),
+        ArchitectureLayer("out", "FULLY_CONNECTED", 3),
     ),
 )
 

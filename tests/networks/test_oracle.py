@@ -10,7 +10,7 @@ import pytest
 
 from resil.networks import oracle
 from resil.networks.errors import NetworkError
-from resil.networks.float_network import FloatNetwork, Layer
+from resil.networks.float_network import FloatLayer, FloatNetwork
 from resil.networks.geometry import Window
 from resil.networks.quantise import quantise
 from resil.networks.tflite_writer import serialise_network
@@ -24,7 +24,7 @@ def test_a_batch_is_the_same_as_one_by_one(digits):
 
 
 def test_a_small_model_with_large_feature_maps_gets_the_arena_it_needs():
-    layer = Layer("c", "CONV_2D", np.ones((4, 1, 1, 1)), np.zeros(4), Window((1, 1)))
+    layer = FloatLayer("c", "CONV_2D", np.ones((4, 1, 1, 1)), np.zeros(4), Window((1, 1)))
     graph = quantise(FloatNetwork("wide", (300, 300, 1), (layer,)), np.ones((1, 300, 300, 1)))
     outputs = oracle.run(serialise_network(graph), np.full((1, 300, 300, 1), 127, np.int8))
     assert outputs.shape == (1, 300, 300, 4)

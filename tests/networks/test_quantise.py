@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from resil.networks.errors import NetworkError
-from resil.networks.float_network import FloatNetwork, Layer
+from resil.networks.float_network import FloatLayer, FloatNetwork
 from resil.networks.geometry import Window
 from resil.networks.quantise import (
     activation_quantisation,
@@ -102,7 +102,7 @@ def test_tensors_follow_the_rules(chain):
 
 def test_a_quantised_network_stays_near_the_float_network():
     generator = np.random.default_rng(3)
-    layer = Layer(
+    layer = FloatLayer(
         "c", "CONV_2D", generator.normal(size=(4, 3, 3, 2)), generator.normal(size=4), Window((3, 3))
     )
     network = FloatNetwork("one", (6, 6, 2), (layer,))
@@ -119,12 +119,12 @@ def test_a_quantised_network_stays_near_the_float_network():
 
 @pytest.mark.parametrize("shape", [(0, 4, 4, 1), (2, 4, 4), (2, 4, 5, 1)])
 def test_calibration_inputs_of_the_wrong_shape_are_refused(shape):
-    network = FloatNetwork("n", (4, 4, 1), (Layer("flat", "FLATTEN"),))
+    network = FloatNetwork("n", (4, 4, 1), (FloatLayer("flat", "FLATTEN"),))
     with pytest.raises(NetworkError, check=about("inputs")):
         quantise(network, np.zeros(shape))
 
 
 def test_activations_that_are_not_finite_are_refused():
-    network = FloatNetwork("n", (2, 2, 1), (Layer("flat", "FLATTEN"),))
+    network = FloatNetwork("n", (2, 2, 1), (FloatLayer("flat", "FLATTEN"),))
     with pytest.raises(NetworkError, check=about("activations")):
         quantise(network, np.full((1, 2, 2, 1), np.nan))

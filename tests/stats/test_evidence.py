@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from resil.stats.clusters import weighted_sum_over_inputs
-from resil.stats.evidence import Evidence, Group
+from resil.stats.evidence import Evidence, PooledGroup
 from resil.stats.intervals import Interval, clopper_pearson
 from resil.stats.weighted import weighted_sum
 from testkit.errors import about
@@ -16,8 +16,8 @@ from testkit.errors import about
 def two(first=1.0, second=3.0):
     return Evidence(
         (
-            Group("mac", "ff", first, {"masked": 90, "due": 7, "hang": 3}),
-            Group("sb", "sram", second, {"masked": 290, "due": 8, "hang": 2}),
+            PooledGroup("mac", "ff", first, {"masked": 90, "due": 7, "hang": 3}),
+            PooledGroup("sb", "sram", second, {"masked": 290, "due": 8, "hang": 2}),
         )
     )
 
@@ -57,8 +57,8 @@ def test_looks_have_used_up_error_and_joining_keeps_that():
 
 
 def test_evidence_for_other_inputs_is_not_joined():
-    own = tuple((Group("mac", "ff", 1.0, {"hang": n, "masked": 50 - n}),) for n in (1, 9))
-    both = Evidence((Group("mac", "ff", 1.0, {"hang": 10, "masked": 90}),), inputs=own)
+    own = tuple((PooledGroup("mac", "ff", 1.0, {"hang": n, "masked": 50 - n}),) for n in (1, 9))
+    both = Evidence((PooledGroup("mac", "ff", 1.0, {"hang": 10, "masked": 90}),), inputs=own)
     assert both.rate({"hang"}).hi > weighted_sum([10], [100], [1.0]).hi
     labelled = replace(both, labels=(3, 4))
     with pytest.raises(ValueError, check=about("inputs")):
@@ -69,8 +69,8 @@ def test_evidence_for_other_inputs_is_not_joined():
 
 def test_evidence_for_the_same_inputs_is_joined_input_by_input():
     """What one campaign says of an input moves with what the other says: they are no independent units."""
-    own = tuple((Group("mac", "ff", 1.0, {"hang": n, "masked": 50 - n}),) for n in (1, 9))
-    one = Evidence((Group("mac", "ff", 1.0, {"hang": 10, "masked": 90}),), inputs=own, labels=(3, 4))
+    own = tuple((PooledGroup("mac", "ff", 1.0, {"hang": n, "masked": 50 - n}),) for n in (1, 9))
+    one = Evidence((PooledGroup("mac", "ff", 1.0, {"hang": 10, "masked": 90}),), inputs=own, labels=(3, 4))
     joined = one.joined(one)
     expected = weighted_sum_over_inputs([[1, 1], [9, 9]], [[50, 50], [50, 50]], [1.0, 1.0])
     assert joined.rate({"hang"}).as_list() == expected.interval.as_list()
@@ -123,7 +123,7 @@ def test_limits_of_a_part_cover(weights, trials, detected, missed):
     for _ in range(1000):
         drawn = [rng.multinomial(n, [p, q, 1 - p - q]) for n, p, q in zip(trials, a, b, strict=True)]
         groups = tuple(
-            Group("", "ff", float(weight), {"due": int(n[0]), "hang": int(n[1]), "masked": int(n[2])})
+            PooledGroup("", "ff", float(weight), {"due": int(n[0]), "hang": int(n[1]), "masked": int(n[2])})
             for weight, n in zip(weights, drawn, strict=True)
         )
         found = Evidence(groups).part({"due"}, {"hang"})
@@ -137,6 +137,6 @@ def test_limits_of_a_part_cover(weights, trials, detected, missed):
 
 def test_wrong_groups_are_refused():
     with pytest.raises(ValueError, check=about("group")):
-        Group("mac", "ff", -1.0, {})
+        PooledGroup("mac", "ff", -1.0, {})
     with pytest.raises(ValueError, check=about("group")):
-        Group("mac", "ff", 1.0, {"hang": -1})
+        PooledGroup("mac", "ff", 1.0, {"hang": -1})

@@ -6,14 +6,14 @@ from resil.stats.guided import agrees, risk_levels
 from resil.stats.guided_plan import guided_step
 from resil.stats.intervals import clopper_pearson
 from resil.stats.parts import collapse
-from resil.stats.plans import Batch, Plan, next_step
+from resil.stats.plans import Batch, SamplingPlan, next_step
 from resil.stats.strata import Strata
 from testkit.errors import about
 from testkit.guided_populations import POPULATIONS
 
 WEIGHTS = np.array([0.6, 0.25, 0.1, 0.05])
 TRUE = np.array([0.002, 0.02, 0.15, 0.7])
-HALVES = Plan("guided", 300)
+HALVES = SamplingPlan("guided", 300)
 STRATA = Strata.of([("mac", "ff", str(i)) for i in range(4)], WEIGHTS, [10**10] * 4)
 
 
@@ -77,7 +77,9 @@ def test_shares_of_groups_that_not_all_blocks_have():
     labels = [("mac", "ff", "0"), ("mac", "ff", "1"), ("wd", "ff", "0")]
     strata = Strata.of(labels, [2.0, 1.0, 1.0], [10**9] * 3)
     done = []
-    while (step := guided_step(strata, [0.01, 0.9, 0.01], Plan("guided", 200), 1, done)).stage != "done":
+    while (
+        step := guided_step(strata, [0.01, 0.9, 0.01], SamplingPlan("guided", 200), 1, done)
+    ).stage != "done":
         events = np.minimum(step.injections, [0, 10**9, 0])
         done.append(Batch.of(step.injections, events))
     counts = {"hang": sum(b.events for b in done)}
@@ -125,7 +127,7 @@ def covered(made, repeats):
 
 
 def test_a_margin_stops_the_campaign_and_the_interval_covers():
-    rate, asked = float(WEIGHTS @ TRUE), Plan("guided", 10**6, margin=0.2, relative=True)
+    rate, asked = float(WEIGHTS @ TRUE), SamplingPlan("guided", 10**6, margin=0.2, relative=True)
     found = [play(TRUE, seed, plan=asked) for seed in range(120)]
     assert all(step.reason == "margin" for step, _ in found)
     assert all(step.total.width / 2 <= 0.2 * step.total.estimate for step, _ in found)
@@ -139,7 +141,7 @@ def test_a_margin_stops_the_campaign_and_the_interval_covers():
 
 @pytest.mark.parametrize("risks", [TRUE[::-1], np.full(4, 0.06)])
 def test_useless_predictions_reach_the_margin_too(risks):
-    rate, asked = float(WEIGHTS @ TRUE), Plan("guided", 10**6, margin=0.2, relative=True)
+    rate, asked = float(WEIGHTS @ TRUE), SamplingPlan("guided", 10**6, margin=0.2, relative=True)
     found = [play(risks, seed, plan=asked)[0] for seed in range(100)]
     assert all(step.reason == "margin" for step in found)
     assert np.mean([step.total.lo <= rate <= step.total.hi for step in found]) >= 0.93
@@ -147,7 +149,7 @@ def test_useless_predictions_reach_the_margin_too(risks):
 
 @pytest.mark.parametrize(("budget", "lies"), [(0.035, "above"), (0.15, "below")])
 def test_a_budget_stops_the_campaign_and_the_verdict_is_right(budget, lies):
-    asked = Plan("guided", 20_000, budget=budget)
+    asked = SamplingPlan("guided", 20_000, budget=budget)
     for seed in range(40):
         step, done = play(TRUE, seed, plan=asked)
         assert step.reason == "budget"
@@ -156,14 +158,14 @@ def test_a_budget_stops_the_campaign_and_the_verdict_is_right(budget, lies):
 
 
 def test_what_cannot_be_settled_ends_at_the_most():
-    step, done = play(TRUE, 1, plan=Plan("guided", 1000, margin=0.01, relative=True))
+    step, done = play(TRUE, 1, plan=SamplingPlan("guided", 1000, margin=0.01, relative=True))
     assert step.reason == "maximum"
     assert sum(int(b.injections.sum()) for b in done) == 1000
     assert step.confidence == 0.95
 
 
 def test_steps_are_a_function_of_what_was_found():
-    asked = Plan("guided", 10**6, margin=0.2, relative=True)
+    asked = SamplingPlan("guided", 10**6, margin=0.2, relative=True)
     step, done = play(TRUE, 2, plan=asked)
     again = guided_step(STRATA, TRUE, asked, 2, done)
     assert (again.reason, again.total) == (step.reason, step.total)
@@ -174,11 +176,11 @@ def test_steps_are_a_function_of_what_was_found():
 def test_few_faults_are_all_injected():
     strata = Strata.of([("mac", "ff", str(i)) for i in range(4)], WEIGHTS, [60, 25, 10, 5])
     done, generator = [], np.random.default_rng(1)
-    while (step := guided_step(strata, TRUE, Plan("guided", 1000), 1, done)).stage != "done":
+    while (step := guided_step(strata, TRUE, SamplingPlan("guided", 1000), 1, done)).stage != "done":
         done.append(Batch.of(step.injections, generator.binomial(step.injections, TRUE)))
     assert sum(b.injections for b in done).tolist() == [60, 25, 10, 5]
 
 
 def test_other_plans_are_not_played_here_nor_this_one_there():
     with pytest.raises(ValueError, check=about("predictions")):
-        next_step(STRATA, Plan("guided", 100), 1, [])
+        next_step(STRATA, SamplingPlan("guided", 100), 1, [])

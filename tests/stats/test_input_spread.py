@@ -8,7 +8,7 @@ import pytest
 
 from resil.stats.clusters import weighted_sum_over_inputs
 from resil.stats.input_spread import (
-    Spread,
+    InputSpread,
     each_input,
     fewest_inputs,
     spread_of,
@@ -99,7 +99,7 @@ def test_spread_is_that_of_inputs_without_the_noise():
 
 def test_plan_is_where_the_cost_of_a_variance_is_least():
     """Of all ways to spend the same, none gives a smaller variance."""
-    spread, golden, each = Spread(0.01, 0.004**2, 0.0099, 8), 50.0, 1.0
+    spread, golden, each = InputSpread(0.01, 0.004**2, 0.0099, 8), 50.0, 1.0
     plan = plan_inputs(spread, 20_000, golden, each, 10_000)
     budget = golden * plan.inputs + each * 20_000
 
@@ -110,9 +110,9 @@ def test_plan_is_where_the_cost_of_a_variance_is_least():
 
 
 def test_plan_keeps_within_what_there_is():
-    alike = Spread(0.01, 0.0, 0.0099, 8)
+    alike = InputSpread(0.01, 0.0, 0.0099, 8)
     assert plan_inputs(alike, 20_000, 50.0, 1.0, 500).inputs == FEWEST
-    differ = Spread(0.01, 1.0, 0.0099, 8)
+    differ = InputSpread(0.01, 1.0, 0.0099, 8)
     assert plan_inputs(differ, 20_000, 50.0, 1.0, 500).inputs == 500
     with pytest.raises(ValueError, check=about("plan")):
         plan_inputs(alike, 0, 50.0, 1.0, 500)

@@ -2,7 +2,7 @@
 import numpy as np
 import pytest
 
-from resil.stats.plans import ADAPTIVE_FROM, Batch, Plan, next_step
+from resil.stats.plans import ADAPTIVE_FROM, Batch, SamplingPlan, next_step
 from resil.stats.strata import Strata
 from testkit.errors import about
 
@@ -33,7 +33,7 @@ def play(strata, rates, plan, seed, costs=None):
 @pytest.mark.parametrize("maximum", [20, ADAPTIVE_FROM - 1, ADAPTIVE_FROM, 3000])
 def test_a_plan_spends_what_it_may_and_no_more(kind, maximum):
     strata, rates = population()
-    step, done = play(strata, rates, Plan(kind, maximum), 1)
+    step, done = play(strata, rates, SamplingPlan(kind, maximum), 1)
     assert sum(int(b.injections.sum()) for b in done) == maximum
     assert step.reason == "maximum"
     assert step.counts_from == (2 if kind == "adaptive" and maximum >= ADAPTIVE_FROM else 0)
@@ -42,7 +42,7 @@ def test_a_plan_spends_what_it_may_and_no_more(kind, maximum):
 
 def test_steps_depend_on_the_seed_and_the_results_alone():
     strata, rates = population()
-    plan = Plan("adaptive", 2000, margin=0.01)
+    plan = SamplingPlan("adaptive", 2000, margin=0.01)
     first, again, other = (play(strata, rates, plan, seed)[1] for seed in (1, 1, 2))
     assert all((a.injections == b.injections).all() for a, b in zip(first, again, strict=True))
     assert (first[0].injections != other[0].injections).any()
@@ -50,7 +50,7 @@ def test_steps_depend_on_the_seed_and_the_results_alone():
 
 def test_it_stops_at_the_margin():
     strata, rates = population()
-    step, done = play(strata, rates, Plan("adaptive", 100_000, margin=0.15, relative=True), 3)
+    step, done = play(strata, rates, SamplingPlan("adaptive", 100_000, margin=0.15, relative=True), 3)
     assert step.reason == "margin"
     assert step.total.width / 2 <= 0.15 * step.total.estimate
     assert sum(int(b.injections.sum()) for b in done) < 16_000
@@ -60,7 +60,7 @@ def test_it_stops_at_the_margin():
 def test_it_stops_when_the_budget_is_out_of_the_interval(factor, side):
     strata, rates = population()
     budget = factor * float((strata.weights * rates).sum())
-    step, done = play(strata, rates, Plan("adaptive", 50_000, budget=budget), 3)
+    step, done = play(strata, rates, SamplingPlan("adaptive", 50_000, budget=budget), 3)
     assert step.reason == "budget"
     assert (getattr(step.total, side) < budget) == (side == "hi")
     assert sum(int(b.injections.sum()) for b in done) < 2000
@@ -69,7 +69,7 @@ def test_it_stops_when_the_budget_is_out_of_the_interval(factor, side):
 def test_an_adaptive_plan_needs_less_for_the_same_width():
     strata, rates = population()
     plain, found = (
-        [play(strata, rates, Plan(k, 6000), s)[0].total.width for s in range(5)]
+        [play(strata, rates, SamplingPlan(k, 6000), s)[0].total.width for s in range(5)]
         for k in ("stratified", "adaptive")
     )
     assert np.mean(found) < 0.9 * np.mean(plain)
@@ -78,13 +78,13 @@ def test_an_adaptive_plan_needs_less_for_the_same_width():
 @pytest.mark.parametrize("kind", ["stratified", "adaptive"])
 def test_every_block_gets_its_minimum_and_the_rest_goes_where_it_tells_most(kind):
     strata, rates = population()
-    step, done = play(strata, rates, Plan(kind, 3000, minimum=200), 1)
+    step, done = play(strata, rates, SamplingPlan(kind, 3000, minimum=200), 1)
     counted = sum(b.injections for b in done[step.counts_from :])
     names, owner = strata.owners(2)
     by_block = np.bincount(owner, counted)
     assert len(names) == 3
     assert by_block.min() >= 200
-    without = next_step(strata, Plan("stratified", 3000), 1, []).injections
+    without = next_step(strata, SamplingPlan("stratified", 3000), 1, []).injections
     assert by_block.max() > 0.8 * np.bincount(owner, without).max()
 
 
@@ -92,20 +92,20 @@ def test_every_block_gets_its_minimum_and_the_rest_goes_where_it_tells_most(kind
 def test_strata_without_raw_rate_are_no_obstacle(weights):
     strata, rates = population()
     strata = Strata.of(strata.labels, weights, strata.sizes)
-    step, _ = play(strata, rates, Plan("adaptive", 1500), 1)
+    step, _ = play(strata, rates, SamplingPlan("adaptive", 1500), 1)
     assert step.total.hi <= weights.sum()
 
 
 def test_uniform_sampling_needs_one_weight_a_fault():
     strata = Strata.of([("a", "ff"), ("b", "ff")], [1.0, 1.0], [100, 200])
     with pytest.raises(ValueError, check=about("weights")):
-        next_step(strata, Plan("uniform", 10), 1, [])
+        next_step(strata, SamplingPlan("uniform", 10), 1, [])
 
 
 @pytest.mark.parametrize("kind", ["uniform", "stratified", "adaptive"])
 def test_a_population_that_is_used_up_is_known(kind):
     strata = Strata.of([("a", "ff"), ("b", "ff")], [3.0, 2.0], [30, 20])
-    step, done = play(strata, np.array([1.0, 0.0]), Plan(kind, 1000), 1)
+    step, done = play(strata, np.array([1.0, 0.0]), SamplingPlan(kind, 1000), 1)
     assert step.counts_from == 0
     assert sum(b.injections for b in done).tolist() == [30, 20]
     assert step.total.as_list() == [3.0, 3.0, 3.0]
@@ -116,7 +116,7 @@ def test_a_pilot_sees_each_block_and_kind_as_often_as_is_asked():
     labels = [("mac", "ff"), ("wd", "ff"), ("sb", "sram")]
     strata = Strata.of(labels, [1.0, 1e-6, 50.0], [10**9] * 3)
     for asked, least in ((0, 4), (300, 300)):
-        plan = Plan("adaptive", 20_000, margin=0.1, relative=True, pilot=asked)
+        plan = SamplingPlan("adaptive", 20_000, margin=0.1, relative=True, pilot=asked)
         done = []
         for _ in range(2):
             step = next_step(strata, plan, 1, done)
@@ -130,7 +130,7 @@ def test_a_pilot_sees_each_block_and_kind_as_often_as_is_asked():
 def test_a_margin_goes_by_the_interval_that_was_asked():
     """Two inputs of which one fails ten times as often: for inputs like these the total is hardly known."""
     strata = Strata.of([("mac", "ff")], [1.0], [10**9])
-    plan = Plan("adaptive", 100_000, margin=0.1, relative=True)
+    plan = SamplingPlan("adaptive", 100_000, margin=0.1, relative=True)
 
     def play(over_inputs):
         done = []

@@ -7,7 +7,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from resil.stats.plans import Batch, Plan, next_step
+from resil.stats.plans import Batch, SamplingPlan, next_step
 from resil.stats.strata import Strata
 from testkit.populations import synthetic
 
@@ -24,18 +24,18 @@ def covered(population, plan, runs):
 @pytest.mark.parametrize("size", [20, 150])
 @pytest.mark.parametrize("name", [n for n in POPULATIONS if "10,000" not in n])
 def test_intervals_cover_at_small_sizes(name, kind, size):
-    assert covered(POPULATIONS[name], Plan(kind, size), 30) >= 0.86
+    assert covered(POPULATIONS[name], SamplingPlan(kind, size), 30) >= 0.86
 
 
 @pytest.mark.parametrize("name", ["all zero", "all one", "0.001 everywhere", "control registers"])
 def test_intervals_cover_after_a_pilot(name):
-    assert covered(POPULATIONS[name], Plan("adaptive", 1000), 12) >= 0.8
+    assert covered(POPULATIONS[name], SamplingPlan("adaptive", 1000), 12) >= 0.8
 
 
 def test_one_bad_register_of_many_is_not_ruled_out():
     population = POPULATIONS["one bad register of 10,000"]
     for kind in ("uniform", "stratified"):
-        assert covered(population, Plan(kind, 100), 5) == 1.0
+        assert covered(population, SamplingPlan(kind, 100), 5) == 1.0
 
 
 @pytest.mark.parametrize("factor", [0.8, 1.25])
@@ -44,7 +44,7 @@ def test_the_verdict_of_an_adaptive_campaign_is_seldom_wrong(factor):
     budget = population.truth / factor
     wrong = 0
     for seed in range(15):
-        total = population.play(Plan("adaptive", 1500, budget=budget), seed)[0].total
+        total = population.play(SamplingPlan("adaptive", 1500, budget=budget), seed)[0].total
         wrong += total.hi <= budget if factor > 1 else total.lo > budget
     assert wrong <= 2
 
@@ -59,7 +59,7 @@ def test_a_million_million_faults_in_hundreds_of_strata():
     tracemalloc.start()
     began, done = time.process_time(), []
     while (
-        step := next_step(strata, Plan("adaptive", 200_000, margin=0.03, relative=True), 1, done)
+        step := next_step(strata, SamplingPlan("adaptive", 200_000, margin=0.03, relative=True), 1, done)
     ).stage != "done":
         done.append(Batch.of(step.injections, rng.binomial(step.injections, rates)))
     seconds, peak = time.process_time() - began, tracemalloc.get_traced_memory()[1]

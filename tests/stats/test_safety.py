@@ -3,7 +3,7 @@
 
 import pytest
 
-from resil.stats.evidence import Evidence, Group
+from resil.stats.evidence import Evidence, PooledGroup
 from resil.stats.intervals import Interval, clopper_pearson
 from resil.stats.judgement import Kind, judged, not_assessed, whole
 from resil.stats.safety import (
@@ -23,7 +23,7 @@ HAZARDOUS = {"sdc_critical", "hang"}
 
 
 def one(fit_raw=10.0, **counts):
-    return Evidence((Group("mac", "ff", fit_raw, counts),))
+    return Evidence((PooledGroup("mac", "ff", fit_raw, counts),))
 
 
 def test_spfm_of_one_group_is_one_minus_a_proportion():
@@ -40,8 +40,8 @@ def test_spfm_of_a_worked_example():
     """Annex C by hand: 6 + 4 FIT, of which 1 % and 0.5 % are residual: 1 - (0.06 + 0.02) / 10 = 99.2 %."""
     evidence = Evidence(
         (
-            Group("mac", "ff", 6.0, {"masked": 99_000, "hang": 1_000}),
-            Group("sb", "sram", 4.0, {"masked": 99_500, "sdc_critical": 500}),
+            PooledGroup("mac", "ff", 6.0, {"masked": 99_000, "hang": 1_000}),
+            PooledGroup("sb", "sram", 4.0, {"masked": 99_500, "sdc_critical": 500}),
         )
     )
     row = spfm_row(SPFM, evidence, HAZARDOUS)
@@ -95,12 +95,12 @@ def test_coverage_is_of_what_would_do_harm():
 @pytest.mark.parametrize(
     "row",
     [
-        spfm_row(SPFM, Evidence((Group("mac", "ff", 10.0),)), HAZARDOUS),
+        spfm_row(SPFM, Evidence((PooledGroup("mac", "ff", 10.0),)), HAZARDOUS),
         spfm_row(SPFM, Evidence(()), HAZARDOUS),
         spfm_row(SPFM, one(fit_raw=0.0, masked=1000), HAZARDOUS),
         pmhf_row(PMHF, one(fit_raw=0.0, masked=1000), HAZARDOUS),
         pmhf_row(PMHF, Evidence(()), HAZARDOUS),
-        rate_row(PMHF, Evidence((Group("mac", "ff", 1.0),)), {"due"}),
+        rate_row(PMHF, Evidence((PooledGroup("mac", "ff", 1.0),)), {"due"}),
         coverage_row(COVERAGE, one(masked=1000), {"due:hang"}, {"hang"}),
         coverage_row(COVERAGE, Evidence(()), {"due:hang"}, {"hang"}),
         lfm_row(LFM, one(masked=1000), HAZARDOUS, Evidence(()), {"due"}),
@@ -113,7 +113,7 @@ def test_what_nothing_speaks_for_is_not_assessed(row):
 
 
 def test_a_group_without_injections_may_be_all_bad():
-    both = Evidence((Group("mac", "ff", 1.0, {"masked": 10_000}), Group("wd", "ff", 1.0)))
+    both = Evidence((PooledGroup("mac", "ff", 1.0, {"masked": 10_000}), PooledGroup("wd", "ff", 1.0)))
     row = spfm_row(SPFM, both, HAZARDOUS)
     assert row.limit is not None
     assert row.limit < 0.51

@@ -20,7 +20,7 @@ from resil.rtl_harness.design.elaboration import elaborate
 from resil.rtl_harness.design.target import load_target
 from resil.rtl_harness.engine.fast.audit_sample import AuditSize, kind_of
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
-from resil.rtl_harness.engine.fast.processes import Outcome
+from resil.rtl_harness.engine.fast.processes import EngineOutcome
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.faults import Fault
 from resil.rtl_harness.npu.workload import npu_workload
@@ -65,7 +65,7 @@ def main() -> int:
         with VerilatorEngine(*parts, sweep=True, lanes=options.lanes, audit=audit) as engine:
             end, sites = engine.golden().end.end_cycle, engine.elaboration.sites
 
-            def keep(done: Outcome) -> None:
+            def keep(done: EngineOutcome) -> None:
                 fault = done.injection.fault
                 block = sites[fault.site].element.block
                 said = repr(replace(done.injection, corruption=None))

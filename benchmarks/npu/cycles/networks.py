@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from benchmarks.npu.survey import elements, weighted
 from benchmarks.npu.survey.drawing import Drawing
-from resil.networks.architecture import Architecture, Block, conv, dense, depthwise, pool
-from resil.networks.float_network import FloatNetwork, Layer
+from resil.networks.architecture import Architecture, ArchitectureLayer, conv, dense, depthwise, pool
+from resil.networks.float_network import FloatLayer, FloatNetwork
 from resil.networks.geometry import Window
 from resil.networks.graph import Graph
 from resil.networks.quantise import quantise
@@ -28,11 +28,11 @@ _CALIBRATION = 16
 
 def _shaped(
     name: str, kind: str, size: tuple[int, int], stride: tuple[int, int] = (1, 1), filters: int = 0
-) -> Block:
-    return Block(name, kind, filters, Window(size, stride, "SAME"), kind == "CONV_2D")
+) -> ArchitectureLayer:
+    return ArchitectureLayer(name, kind, filters, Window(size, stride, "SAME"), kind == "CONV_2D")
 
 
-def _separable(number: int, filters: int, stride: int = 1) -> tuple[Block, Block]:
+def _separable(number: int, filters: int, stride: int = 1) -> tuple[ArchitectureLayer, ArchitectureLayer]:
     return depthwise(f"depthwise{number}", stride), conv(f"pointwise{number}", filters, size=1)
 
 
@@ -46,10 +46,10 @@ ARCHITECTURES = (
             _shaped("pool1", "MAX_POOL_2D", (3, 3), (3, 3)),
             _shaped("conv2", "CONV_2D", (4, 1), filters=16),
             _shaped("pool2", "MAX_POOL_2D", (3, 1), (3, 1)),
-            Block("flatten", "FLATTEN"),
+            ArchitectureLayer("flatten", "FLATTEN"),
             dense("hidden", 16, relu=True),
             dense("logits", 4),
-            Block("probabilities", "SOFTMAX"),
+            ArchitectureLayer("probabilities", "SOFTMAX"),
         ),
     ),
     # Spectrograms, as TensorFlow Lite Micro's micro_speech
@@ -58,9 +58,9 @@ ARCHITECTURES = (
         (49, 40, 1),
         (
             _shaped("conv", "CONV_2D", (10, 8), (2, 2), filters=8),
-            Block("flatten", "FLATTEN"),
+            ArchitectureLayer("flatten", "FLATTEN"),
             dense("logits", 4),
-            Block("probabilities", "SOFTMAX"),
+            ArchitectureLayer("probabilities", "SOFTMAX"),
         ),
     ),
     Architecture(
@@ -72,7 +72,7 @@ ARCHITECTURES = (
             *_separable(2, 24),
             *_separable(3, 24),
             _shaped("mean", "AVERAGE_POOL_2D", (13, 5), (13, 5)),
-            Block("flatten", "FLATTEN"),
+            ArchitectureLayer("flatten", "FLATTEN"),
             dense("logits", 4),
         ),
     ),
@@ -88,7 +88,7 @@ ARCHITECTURES = (
             pool("pool2", "MAX", 2),
             conv("conv5", 48),
             pool("mean", "AVERAGE", 4),
-            Block("flatten", "FLATTEN"),
+            ArchitectureLayer("flatten", "FLATTEN"),
             dense("logits", 10),
         ),
     ),
@@ -102,7 +102,7 @@ ARCHITECTURES = (
             *_separable(3, 48),
             *_separable(4, 64, 2),
             pool("mean", "AVERAGE", 3),
-            Block("flatten", "FLATTEN"),
+            ArchitectureLayer("flatten", "FLATTEN"),
             dense("logits", 10),
         ),
     ),
@@ -131,7 +131,9 @@ def drawn(architecture: Architecture) -> Graph:
         if block.kind in weights:
             values = _weights(random, weights[block.kind])
             bias = 0.1 * random.standard_normal(shapes[block.name][-1])
-        layers.append(Layer(block.name, block.kind, values, bias, block.window, block.relu, block.sources))
+        layers.append(
+            FloatLayer(block.name, block.kind, values, bias, block.window, block.relu, block.sources)
+        )
     network = FloatNetwork(architecture.name, architecture.input_shape, tuple(layers))
     return quantise(network, random.standard_normal((_CALIBRATION, *architecture.input_shape)))
 

@@ -7,7 +7,7 @@ import random
 from collections.abc import Callable, Iterable, Sequence
 
 from resil.rtl_harness.design.sites import Absent, Hardware, SiteTable
-from resil.rtl_harness.engine.fast.native.library import Instance, Stop
+from resil.rtl_harness.engine.fast.native.library import ModelInstance, Stop
 from resil.rtl_harness.engine.fast.state_map import StateMap
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.faults import RunEnd
@@ -43,8 +43,8 @@ class AbsentStorage:
         self,
         sites: SiteTable,
         state_map: StateMap,
-        start: Callable[[], Instance],
-        finish: Callable[[Instance, Stop], RunEnd],
+        start: Callable[[], ModelInstance],
+        finish: Callable[[ModelInstance, Stop], RunEnd],
         expected: RunEnd,
         seed: int = 0,
     ) -> None:
@@ -85,19 +85,19 @@ class AbsentStorage:
                 instance.settle()
             return self._finish(instance, instance.run(2 * end)) == self._expected
 
-    def _settle_as_claimed(self, instance: Instance, run: Absent) -> None:
+    def _settle_as_claimed(self, instance: ModelInstance, run: Absent) -> None:
         if run.value is not None:
             self._set(instance, run, [run.value] * run.bits)
         elif run.same_as is not None:
             own = range(run.same_as, run.same_as + run.bits)
             self._set(instance, run, [self._value(instance, site) for site in own])
 
-    def _set(self, instance: Instance, run: Absent, values: Sequence[int]) -> None:
+    def _set(self, instance: ModelInstance, run: Absent, values: Sequence[int]) -> None:
         for site, value in zip(range(run.first, run.end), values, strict=True):
             if self._value(instance, site) != value:
                 bit = self._map.flip(site)
                 instance.flip(bit.storage, bit.bit, bit.word)
 
-    def _value(self, instance: Instance, site: int) -> int:
+    def _value(self, instance: ModelInstance, site: int) -> int:
         bit = self._map.flip(site)
         return instance.read(bit.storage, bit.word) >> bit.bit & 1

@@ -24,12 +24,12 @@ from resil.rtl_harness.engine.fast.golden import GoldenPass
 from resil.rtl_harness.engine.fast.lane_library import lanes_of
 from resil.rtl_harness.engine.fast.lanes.build import is_made, lane_model, pays
 from resil.rtl_harness.engine.fast.lanes.words import (
-    UnsupportedError as UnsupportedLanesError,
+    UnsupportedLanesError as UnsupportedLanesError,
 )
-from resil.rtl_harness.engine.fast.model import Model
+from resil.rtl_harness.engine.fast.model import CompiledModel
 from resil.rtl_harness.engine.fast.native.injector import Shortcut
 from resil.rtl_harness.engine.fast.native.sweep import GatesError, Sweep, SweepTimes
-from resil.rtl_harness.engine.fast.processes import Outcome, run_chunks
+from resil.rtl_harness.engine.fast.processes import EngineOutcome, run_chunks
 from resil.rtl_harness.engine.fast.shared import Shared
 from resil.rtl_harness.engine.fast.single import Singles
 from resil.rtl_harness.engine.timeout import Timeout
@@ -47,12 +47,12 @@ LANES_MADE_FROM = 10_000_000_000
 IN_SWEEPS = Shortcut.FORESIGHT | Shortcut.LEAVE | Shortcut.SEEN
 """Shortcuts that need the design's gates."""
 
-Alone = Callable[[Iterable[Fault], int], Generator[Outcome, None, None]]
+Alone = Callable[[Iterable[Fault], int], Generator[EngineOutcome, None, None]]
 """Yields outcomes of faults, simulated one by one, by so many workers."""
 
 
 @dataclass
-class Wanted:
+class AccelerationWanted:
     """What is wanted.
 
     Attributes:
@@ -83,12 +83,12 @@ class Acceleration:
 
     def __init__(
         self,
-        model: Model,
+        model: CompiledModel,
         golden: GoldenPass,
         singles: Singles,
         shortcuts: Shortcut,
         timeout: Timeout,
-        wanted: Wanted,
+        wanted: AccelerationWanted,
         generator: Random,
         notes: list[str],
         shared: Shared,
@@ -133,7 +133,9 @@ class Acceleration:
             self._add_lanes(self._simulator.sweep)
         return self._simulator
 
-    def outcomes(self, chunks: Sequence[Sequence[Fault]], workers: int, alone: Alone) -> Iterator[Outcome]:
+    def outcomes(
+        self, chunks: Sequence[Sequence[Fault]], workers: int, alone: Alone
+    ) -> Iterator[EngineOutcome]:
         """Yield outcomes of these faults; not of all if the gates are seen to be wrong on the way.
 
         Then sweeps are given up, and what was answered is simulated again one by one.
@@ -145,7 +147,7 @@ class Acceleration:
         if simulator is None:
             return
 
-        def work(chunk: Sequence[Fault]) -> Iterator[Outcome]:
+        def work(chunk: Sequence[Fault]) -> Iterator[EngineOutcome]:
             yield from simulator.outcomes(chunk, self._shortcuts)
             self._model.check_unused()
 

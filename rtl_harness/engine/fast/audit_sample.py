@@ -14,7 +14,7 @@ from random import Random
 
 from resil.rtl_harness.design.sites import SiteTable
 from resil.rtl_harness.engine.contract import Audited
-from resil.rtl_harness.engine.fast.processes import Outcome
+from resil.rtl_harness.engine.fast.processes import EngineOutcome
 from resil.rtl_harness.faults import Injection, Seen
 
 Stratum = tuple[str, str]
@@ -107,7 +107,7 @@ class AuditSample:
         self._since: Counter[Stratum] = Counter()
         self._held: dict[Stratum, list[Injection]] = {}
 
-    def offer(self, outcome: Outcome) -> None:
+    def offer(self, outcome: EngineOutcome) -> None:
         """Take note of an answer."""
         kind = kind_of(outcome, self._golden_end)
         self._note((kind, self._block(outcome.injection)), outcome.injection)
@@ -168,7 +168,7 @@ class AuditSample:
             held[place] = light(injection)
 
 
-def kind_of(outcome: Outcome, golden_end: int) -> str:
+def kind_of(outcome: EngineOutcome, golden_end: int) -> str:
     """Return by which way an answer came about, in words.
 
     Ways that share no code are ways of their own: what was never simulated knows nothing of wrong restoring,

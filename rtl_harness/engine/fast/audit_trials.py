@@ -9,11 +9,11 @@ from dataclasses import replace
 
 from resil.rtl_harness.engine.fast.alarms import Rises
 from resil.rtl_harness.engine.fast.golden import GoldenPass
-from resil.rtl_harness.engine.fast.model import Model
-from resil.rtl_harness.engine.fast.native.audit import AuditRun, AuditRuns, BrokenRunError, Limits
+from resil.rtl_harness.engine.fast.model import CompiledModel
+from resil.rtl_harness.engine.fast.native.audit import AuditLimits, AuditRun, AuditRuns, BrokenRunError
 from resil.rtl_harness.engine.fast.native.injector import Ending, Shortcut
-from resil.rtl_harness.engine.fast.native.library import Instance
-from resil.rtl_harness.engine.fast.processes import Outcome
+from resil.rtl_harness.engine.fast.native.library import ModelInstance
+from resil.rtl_harness.engine.fast.processes import EngineOutcome
 from resil.rtl_harness.engine.fast.single import Singles
 from resil.rtl_harness.errors import SimulationError
 from resil.rtl_harness.faults import Fault, RunEnd
@@ -35,17 +35,22 @@ class AuditTrials:
     """
 
     def __init__(
-        self, model: Model, golden: GoldenPass, singles: Singles, allowance: int | None, timeout_factor: float
+        self,
+        model: CompiledModel,
+        golden: GoldenPass,
+        singles: Singles,
+        allowance: int | None,
+        timeout_factor: float,
     ) -> None:
         self._model = model
         self._golden = golden.run.end
         self._singles = singles
         pause = self._golden.first.end_cycle if self._golden.first is not None else 0
-        self._limits = Limits(singles.timeout_cycles, allowance, self._golden.end_cycle, pause)
+        self._limits = AuditLimits(singles.timeout_cycles, allowance, self._golden.end_cycle, pause)
         self._second = math.ceil(timeout_factor * (self._golden.end_cycle - pause))
         self._usual = {rise.alarm for rise in self._golden.alarms}
 
-    def outcomes(self, faults: Iterable[Fault]) -> Iterator[Outcome]:
+    def outcomes(self, faults: Iterable[Fault]) -> Iterator[EngineOutcome]:
         """Yield an outcome for each of these different faults.
 
         Raises:
@@ -59,7 +64,7 @@ class AuditTrials:
         if upsets := [fault for fault in ordered if fault.held is None]:
             yield from self._upsets(upsets)
 
-    def _upsets(self, faults: list[Fault]) -> Iterator[Outcome]:
+    def _upsets(self, faults: list[Fault]) -> Iterator[EngineOutcome]:
         model = self._model
         instances = max(1, min(INSTANCES, len(faults), INSTANCE_BYTES // (2 * model.origin.state.size)))
         audit = AuditRuns(model.origin, self._limits, instances)
@@ -71,7 +76,7 @@ class AuditTrials:
         finally:
             audit.close()
 
-    def _tried(self, audit: AuditRuns, faults: list[Fault]) -> Iterator[Outcome]:
+    def _tried(self, audit: AuditRuns, faults: list[Fault]) -> Iterator[EngineOutcome]:
         firsts: dict[int, RunEnd] = {}
         for trial in audit.run((self._model.map.flips(fault), fault.cycle) for fault in faults):
             fault = faults[trial.job]
@@ -84,9 +89,9 @@ class AuditTrials:
             else:
                 end = self._end(fault, trial, firsts.pop(trial.job, None))
                 early = trial.ending is Ending.REJOINED or fault.cycle + 1 + trial.simulated < trial.end_cycle
-                yield Outcome(self._singles.classified(fault, end), early, trial.simulated, "tried")
+                yield EngineOutcome(self._singles.classified(fault, end), early, trial.simulated, "tried")
 
-    def _whole(self, fault: Fault) -> Outcome:
+    def _whole(self, fault: Fault) -> EngineOutcome:
         with self._model.injector.whole_runs():
             return self._singles.inject(fault, Shortcut.NONE)
 
@@ -98,7 +103,7 @@ class AuditTrials:
         end = self._singles.faulty_end(fault, trial.ending, trial.end_cycle, trial.instance)
         return replace(end, alarms=alarms, first=first)
 
-    def _rises(self, instance: Instance) -> Rises:
+    def _rises(self, instance: ModelInstance) -> Rises:
         """Return the first alarm of each kind among those that the golden run does not raise."""
         own = [rise for rise in self._model.rises(instance) if rise.alarm not in self._usual]
         return tuple({rise.kind: rise for rise in reversed(own)}.values())

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from resil.rtl_harness.engine.fast.fault_effect import EffectReader, FaultEffect, Status
+from resil.rtl_harness.engine.fast.fault_effect import EffectReader, FaultEffect, RunStatus
 from resil.rtl_harness.engine.fast.native.injector import Ending
 from resil.rtl_harness.engine.fast.native.sweep import SweepEnd, SweepResult
-from resil.rtl_harness.engine.fast.processes import Outcome
+from resil.rtl_harness.engine.fast.processes import EngineOutcome
 from resil.rtl_harness.faults import Corruption, Fault
 
 # Runs that left the RTL and are finished together.
@@ -54,7 +54,7 @@ class ConcurrentPass:
     """
 
     def __init__(self, faults: Sequence[Fault], reader: EffectReader) -> None:
-        self.doubtful: list[Outcome] = []
+        self.doubtful: list[EngineOutcome] = []
         self.discarded: list[Fault] = []
         self.lost: list[Fault] = []
         self.undecided: dict[Fault, Undecided] = {}
@@ -67,7 +67,7 @@ class ConcurrentPass:
         self._recent: dict[int, FaultEffect] = {}
         self._windows = 0
 
-    def take(self, result: SweepResult) -> Iterator[Outcome]:
+    def take(self, result: SweepResult) -> Iterator[EngineOutcome]:
         """Yield the outcomes that a result decides and that no lane had part in."""
         if result.windows != self._windows:
             self._windows = result.windows
@@ -85,11 +85,11 @@ class ConcurrentPass:
             case SweepEnd.VANISHED:
                 yield from self._settle(_Report(result, self._reader.vanished(result), "vanished", True))
             case SweepEnd.DISCARDED:
-                yield from self._settle(_Report(result, FaultEffect(Status.DISCARDED), "", True))
+                yield from self._settle(_Report(result, FaultEffect(RunStatus.DISCARDED), "", True))
             case SweepEnd.STOPPED:
                 yield from self._settle(self._stopped(result))
 
-    def finish(self) -> Iterator[Outcome]:
+    def finish(self) -> Iterator[EngineOutcome]:
         """Settle those that have left; to be called when there are no more results."""
         left, self._left = self._left, []
         for result, effect in zip(left, self._reader.left(left), strict=True):
@@ -100,15 +100,15 @@ class ConcurrentPass:
             # A sweep enters a cycle from another one. If the design holds storage in reset there by a
             # register of its own, the model takes that for an edge, which in the run itself came before
             # the fault, and resets what was flipped.
-            return _Report(result, FaultEffect(Status.LOST), "", True)
+            return _Report(result, FaultEffect(RunStatus.LOST), "", True)
         fault = self._faults[result.job]
         end = self._reader.read_end(fault, result.ending, result.end_cycle)
         whole = fault.cycle + 1 + result.simulated == result.end_cycle
         cut = result.ending is Ending.DETECTED
         how = "detected" if cut else "stopped"
-        return _Report(result, FaultEffect(Status.ENDED, end), how, cut or not whole)
+        return _Report(result, FaultEffect(RunStatus.ENDED, end), how, cut or not whole)
 
-    def _settle(self, first: _Report) -> Iterator[Outcome]:
+    def _settle(self, first: _Report) -> Iterator[EngineOutcome]:
         """Yield the outcome of a run, and of all that were merged with it."""
         waiting = [first]
         while waiting:
@@ -128,9 +128,9 @@ class ConcurrentPass:
             waiting += [_Report(follower, effect, "merged", True) for follower in followers]
 
     def _put_off(self, fault: Fault, effect: FaultEffect) -> None:
-        if effect.status is Status.UNDECIDED:
+        if effect.status is RunStatus.UNDECIDED:
             self.undecided[fault] = Undecided(effect.corruption, effect.doubt)
-        elif effect.status is Status.LOST:
+        elif effect.status is RunStatus.LOST:
             self.lost.append(fault)
         else:
             self.discarded.append(fault)

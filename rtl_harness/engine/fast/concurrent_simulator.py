@@ -10,7 +10,7 @@ from resil.rtl_harness.engine.fast.concurrent_pass import ConcurrentPass
 from resil.rtl_harness.engine.fast.fault_effect import EffectReader
 from resil.rtl_harness.engine.fast.native.injector import Shortcut
 from resil.rtl_harness.engine.fast.native.sweep import Sweep
-from resil.rtl_harness.engine.fast.processes import Outcome
+from resil.rtl_harness.engine.fast.processes import EngineOutcome
 from resil.rtl_harness.engine.fast.state_map import StateMap
 from resil.rtl_harness.errors import AuditError
 from resil.rtl_harness.faults import Fault
@@ -45,7 +45,7 @@ class ConcurrentSimulator:
         state_map: StateMap,
         limit: int,
         reader: EffectReader,
-        alone: Callable[[Fault], Outcome],
+        alone: Callable[[Fault], EngineOutcome],
     ) -> None:
         self.sweep = sweep
         self.limit = limit
@@ -53,7 +53,7 @@ class ConcurrentSimulator:
         self._reader = reader
         self._alone = alone
 
-    def outcomes(self, faults: Sequence[Fault], shortcuts: Shortcut) -> Iterator[Outcome]:
+    def outcomes(self, faults: Sequence[Fault], shortcuts: Shortcut) -> Iterator[EngineOutcome]:
         """Yield an outcome for each of these different faults, as they become known.
 
         Those of faults that were in a lane wait for company: if lane model and compiled model are seen to
@@ -81,7 +81,7 @@ class ConcurrentSimulator:
 
     def _trusted(
         self, faults: Sequence[Fault], results: ConcurrentPass, shortcuts: Shortcut
-    ) -> Iterator[Outcome]:
+    ) -> Iterator[EngineOutcome]:
         """Yield the outcomes that no lane had part in; the others stay with the results."""
         if self._reader.exits is None:
             shortcuts &= ~Shortcut.LEAVE

@@ -6,13 +6,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from resil.rtl_harness.engine.fast.golden import GoldenPass
-from resil.rtl_harness.engine.fast.model import Model
+from resil.rtl_harness.engine.fast.model import CompiledModel
 from resil.rtl_harness.errors import AuditError
 from resil.rtl_harness.faults import Injection, Seen, digest
 
 
 def confirmed(
-    answers: Iterable[Injection], found: Iterable[Injection], way: str, model: Model, golden: GoldenPass
+    answers: Iterable[Injection],
+    found: Iterable[Injection],
+    way: str,
+    model: CompiledModel,
+    golden: GoldenPass,
 ) -> Iterator[Injection]:
     """Yield what was found of each of these answers, if it is the same.
 
@@ -40,7 +44,7 @@ def confirmed(
         yield one
 
 
-def _output_of(injection: Injection, model: Model, golden: GoldenPass) -> str | None:
+def _output_of(injection: Injection, model: CompiledModel, golden: GoldenPass) -> str | None:
     """Return the digest of the output that a run ends with which has this corruption; None if unknown."""
     exits, corruption = golden.exits, injection.corruption
     if exits is None or corruption is None or corruption.truncated or injection.seen is Seen.DUE:
@@ -51,7 +55,7 @@ def _output_of(injection: Injection, model: Model, golden: GoldenPass) -> str | 
     return digest(exits.output(image, model.workload.outputs, golden.run.end.output))
 
 
-def _refuted(model: Model, answer: Injection, why: str) -> AuditError:
+def _refuted(model: CompiledModel, answer: Injection, why: str) -> AuditError:
     return AuditError(
         f"audit of early stops: {model.describe(answer.fault)} was taken for {answer}, {why}; "
         "what this engine answered cannot be trusted",

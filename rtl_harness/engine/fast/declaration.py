@@ -9,7 +9,7 @@ from resil.rtl_harness.engine.declaration import (
     GOLDEN_LIMIT,
     Ability,
     EngineDeclaration,
-    Option,
+    EngineOption,
     OptionValues,
 )
 
@@ -52,14 +52,14 @@ DECLARATION = EngineDeclaration(
     _make,
     (
         GOLDEN_LIMIT,
-        Option(
+        EngineOption(
             "sweep",
             "string",
             _CHOICES[0],
             "Take all faults through the golden run together, along the gates, which are built first.",
             choices=_CHOICES,
         ),
-        Option(
+        EngineOption(
             "lanes",
             "string",
             _CHOICES[0],

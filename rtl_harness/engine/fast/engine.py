@@ -21,16 +21,16 @@ from resil.rtl_harness.engine.contract import (
     check_until_detection,
 )
 from resil.rtl_harness.engine.declaration import GOLDEN_LIMIT_CYCLES
-from resil.rtl_harness.engine.fast.acceleration import IN_SWEEPS, Acceleration, Wanted
+from resil.rtl_harness.engine.fast.acceleration import IN_SWEEPS, Acceleration, AccelerationWanted
 from resil.rtl_harness.engine.fast.audit_sample import AuditSample, AuditSize
 from resil.rtl_harness.engine.fast.audit_trials import AuditTrials
 from resil.rtl_harness.engine.fast.confirmed_answers import confirmed
 from resil.rtl_harness.engine.fast.golden import GoldenPass
-from resil.rtl_harness.engine.fast.model import Model
+from resil.rtl_harness.engine.fast.model import CompiledModel
 from resil.rtl_harness.engine.fast.native.injector import Shortcut
-from resil.rtl_harness.engine.fast.native.library import Instance
+from resil.rtl_harness.engine.fast.native.library import ModelInstance
 from resil.rtl_harness.engine.fast.native.sweep import SweepTimes
-from resil.rtl_harness.engine.fast.processes import Outcome, run_chunks
+from resil.rtl_harness.engine.fast.processes import EngineOutcome, run_chunks
 from resil.rtl_harness.engine.fast.shared import Shared
 from resil.rtl_harness.engine.fast.single import Singles
 from resil.rtl_harness.engine.timeout import Timeout, check_timeout, operation_allowance
@@ -109,8 +109,8 @@ class VerilatorEngine:
         self.notes: list[str] = []
         self.ends: Counter[str] = Counter()
         self.simulated = 0
-        self.observer: Callable[[Outcome], object] = lambda outcome: None
-        self._wanted = Wanted(
+        self.observer: Callable[[EngineOutcome], object] = lambda outcome: None
+        self._wanted = AccelerationWanted(
             sweep if self.shortcuts & IN_SWEEPS and workload.inferences == 1 else False, lanes
         )
         self._made_acceleration: Acceleration | None = None
@@ -124,7 +124,7 @@ class VerilatorEngine:
         self._random = random.Random(seed)
         self._passed: GoldenPass | None = None
         self._made_singles: Singles | None = None
-        self._model = Model(target, workload, elaboration)
+        self._model = CompiledModel(target, workload, elaboration)
 
     def __enter__(self) -> Self:
         return self
@@ -280,19 +280,19 @@ class VerilatorEngine:
         """Where the time of sweeps in this process went; all zero without sweeps."""
         return self._made_acceleration.times if self._made_acceleration is not None else SweepTimes()
 
-    def start(self) -> Instance:
+    def start(self) -> ModelInstance:
         """Return a new instance of the model, just out of reset, for runs that the engine has no part in."""
         return self._model.start()
 
-    def strike(self, instance: Instance, fault: Fault) -> None:
+    def strike(self, instance: ModelInstance, fault: Fault) -> None:
         """Invert the bits of a fault in an instance that stands in its cycle."""
         self._model.strike(instance, fault)
 
-    def same_state(self, one: Instance, other: Instance) -> bool:
+    def same_state(self, one: ModelInstance, other: ModelInstance) -> bool:
         """Compare all storage of two instances."""
         return self._model.same_state(one, other)
 
-    def judge(self, fault: Fault, instance: Instance, finished: bool) -> Injection:
+    def judge(self, fault: Fault, instance: ModelInstance, finished: bool) -> Injection:
         """Return the injection that an instance at the end of its run stands for."""
         return self._singles.judge(fault, instance, finished)
 
@@ -314,7 +314,7 @@ class VerilatorEngine:
         check_fault(fault, self.elaboration, self.golden().cycles)
         return self._singles.inject(fault, Shortcut.NONE).injection
 
-    def _outcomes(self, faults: Sequence[Fault], workers: int) -> Iterator[Outcome]:
+    def _outcomes(self, faults: Sequence[Fault], workers: int) -> Iterator[EngineOutcome]:
         """Yield an outcome for each fault; repeated ones are simulated once."""
         stuck = Counter(fault for fault in faults if fault.held is not None)
         for done in self._held(stuck, workers):
@@ -330,12 +330,12 @@ class VerilatorEngine:
         for done in self._alone(unanswered, workers):
             yield from [done] * times[done.injection.fault]
 
-    def _alone(self, faults: Iterable[Fault], workers: int) -> Generator[Outcome, None, None]:
+    def _alone(self, faults: Iterable[Fault], workers: int) -> Generator[EngineOutcome, None, None]:
         return self._simulated(faults, self.shortcuts & ~IN_SWEEPS, workers)
 
     def _simulated(
         self, faults: Iterable[Fault], shortcuts: Shortcut, workers: int
-    ) -> Generator[Outcome, None, None]:
+    ) -> Generator[EngineOutcome, None, None]:
         """Yield outcomes without a sweep."""
         singles = self._singles
         ordered = sorted(faults, key=lambda fault: (singles.begins(fault, shortcuts), fault.site))
@@ -344,11 +344,11 @@ class VerilatorEngine:
             chunks, lambda chunk: self._checked(singles.inject(f, shortcuts) for f in chunk), workers
         )
 
-    def _checked(self, outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
+    def _checked(self, outcomes: Iterable[EngineOutcome]) -> Iterator[EngineOutcome]:
         yield from outcomes
         self._model.check_unused()
 
-    def _held(self, faults: Collection[Fault], workers: int) -> Iterator[Outcome]:
+    def _held(self, faults: Collection[Fault], workers: int) -> Iterator[EngineOutcome]:
         """Yield outcomes of stuck bits, each simulated by itself from where it has its first effect."""
         shortcuts = self.shortcuts & ~IN_SWEEPS
         if faults and shortcuts:

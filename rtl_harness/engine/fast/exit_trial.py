@@ -8,12 +8,12 @@ from dataclasses import replace
 from random import Random
 
 from resil.rtl_harness.engine.fast.exits import Exits
-from resil.rtl_harness.engine.fast.model import Model
-from resil.rtl_harness.engine.fast.native.library import Instance, Stop
+from resil.rtl_harness.engine.fast.model import CompiledModel
+from resil.rtl_harness.engine.fast.native.library import ModelInstance, Stop
 from resil.rtl_harness.faults import RunEnd, digest
 
 
-def close_wrong_exits(model: Model, golden: RunEnd, exits: Exits, generator: Random) -> list[str]:
+def close_wrong_exits(model: CompiledModel, golden: RunEnd, exits: Exits, generator: Random) -> list[str]:
     """Set what is dead at the exits to noise, and turn queues; where anything comes of it, none may leave.
 
     Args:
@@ -28,7 +28,7 @@ def close_wrong_exits(model: Model, golden: RunEnd, exits: Exits, generator: Ran
     observed = [name for name, memory in model.target.memories.items() if memory.observed]
     usual = {rise.alarm for rise in golden.alarms}
 
-    def seen(instance: Instance, stop: Stop) -> tuple[RunEnd, list[int]]:
+    def seen(instance: ModelInstance, stop: Stop) -> tuple[RunEnd, list[int]]:
         found = model.end(instance, stop is Stop.DONE, instance.cycle, ())
         contents = digest(b"".join(model.runner.memory(instance, name, model.workload) for name in observed))
         return replace(found, state_hash=contents), [cycle for cycle, _ in instance.operations()]

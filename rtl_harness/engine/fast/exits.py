@@ -13,7 +13,7 @@ from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.engine.fast.liveness_cache import cached_dead_storage
 from resil.rtl_harness.engine.fast.native.circuit import Circuit
 from resil.rtl_harness.engine.fast.native.injector import Injector
-from resil.rtl_harness.engine.fast.native.library import Instance
+from resil.rtl_harness.engine.fast.native.library import ModelInstance
 from resil.rtl_harness.engine.fast.native.storage import StoragePlace
 from resil.rtl_harness.engine.fast.native.sweep import (
     BYTE,
@@ -112,7 +112,7 @@ class Exits:
         still = [o and place not in closed for place, o in enumerate(self.boundaries.open)]
         self.boundaries = replace(self.boundaries, open=still)
 
-    def scramble(self, instance: Instance, seed: int, places: Container[int]) -> None:
+    def scramble(self, instance: ModelInstance, seed: int, places: Container[int]) -> None:
         """Take an instance to these exits, and at each turn queues and set what is dead to noise.
 
         At every other exit queues are turned to their last place: what is too few places shows there.
@@ -197,7 +197,7 @@ class Exits:
         pointers = first.offset, behind.offset, first.size
         return QueueBytes(level.offset, level.size, *pointers, _values(queue, first))
 
-    def _turn(self, instance: Instance, queue: Queue, to: int) -> None:
+    def _turn(self, instance: ModelInstance, queue: Queue, to: int) -> None:
         """Turn a queue if it is empty, so that its pointers have this value."""
         level, pointers = (
             self._state_map.storage(queue.level),

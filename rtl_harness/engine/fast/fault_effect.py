@@ -12,12 +12,12 @@ from resil.rtl_harness.engine.fast.alarms import Alarms, Rises, joined
 from resil.rtl_harness.engine.fast.exits import Exits
 from resil.rtl_harness.engine.fast.native.injector import Ending
 from resil.rtl_harness.engine.fast.native.sweep import SweepResult
-from resil.rtl_harness.engine.fast.processes import Outcome
+from resil.rtl_harness.engine.fast.processes import EngineOutcome
 from resil.rtl_harness.engine.workload import OutputSpec
 from resil.rtl_harness.faults import Corruption, Fault, Injection, RunEnd
 
 
-class Status(Enum):
+class RunStatus(Enum):
     """What is known of a run's end.
 
     ENDED: all. UNDECIDED: what it damaged; it has to go on in the RTL. LOST: nothing, it has to be simulated
@@ -41,7 +41,7 @@ class FaultEffect(NamedTuple):
         doubt: A lane had part in it.
     """
 
-    status: Status
+    status: RunStatus
     end: RunEnd | None = None
     corruption: Corruption | None = None
     alarms: Rises = ()
@@ -70,7 +70,7 @@ class EffectReader:
 
     def outcome(
         self, fault: Fault, result: SweepResult, effect: FaultEffect, how: str, early: bool
-    ) -> tuple[FaultEffect, Outcome | None]:
+    ) -> tuple[FaultEffect, EngineOutcome | None]:
         """Return a fault's own effect and outcome, None if it has none yet.
 
         Args:
@@ -87,11 +87,13 @@ class EffectReader:
         alarms = joined(self.alarms.rises(result.detected, result.corrected), effect.alarms)
         injection = replace(self.classify(fault, replace(effect.end, alarms=alarms)), corruption=corruption)
         own = effect._replace(corruption=corruption, alarms=alarms)
-        return own, Outcome(injection, early, result.simulated, how, result.nanoseconds, in_lane=effect.doubt)
+        return own, EngineOutcome(
+            injection, early, result.simulated, how, result.nanoseconds, in_lane=effect.doubt
+        )
 
     def vanished(self, result: SweepResult) -> FaultEffect:
         """Return the effect of a run that is as the golden one again."""
-        return FaultEffect(Status.ENDED, replace(self.golden, end_cycle=result.end_cycle))
+        return FaultEffect(RunStatus.ENDED, replace(self.golden, end_cycle=result.end_cycle))
 
     def left(self, results: Sequence[SweepResult]) -> Iterator[FaultEffect]:
         """Yield the effects of runs that left: undecided where stale state of the design decides."""
@@ -102,12 +104,12 @@ class EffectReader:
         departures = [exits.departure(result.left) for result in results if result.left is not None]
         for result, image in zip(results, exits.tail.finish(departures), strict=True):
             if image is None or image == exits.golden_end:
-                yield FaultEffect(Status.UNDECIDED)
+                yield FaultEffect(RunStatus.UNDECIDED)
                 continue
             output = exits.output(image, self.outputs, self.golden.output)
             # The memory is part of the state: which other state there is changes no outcome any more.
             end = replace(self.golden, end_cycle=result.end_cycle, output=output, state_hash="")
-            yield FaultEffect(Status.ENDED, end)
+            yield FaultEffect(RunStatus.ENDED, end)
 
     def _corruption(self, result: SweepResult, otherwise: Corruption | None) -> Corruption | None:
         if result.noted is None or self.exits is None:

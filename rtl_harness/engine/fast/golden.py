@@ -9,8 +9,8 @@ from resil.rtl_harness.design.operations import Move, operation_ends
 from resil.rtl_harness.engine.contract import GoldenRun, check_second
 from resil.rtl_harness.engine.fast.absent import AbsentStorage
 from resil.rtl_harness.engine.fast.exits import Exits
-from resil.rtl_harness.engine.fast.model import Model
-from resil.rtl_harness.engine.fast.native.library import Instance, Port, Stop
+from resil.rtl_harness.engine.fast.model import CompiledModel
+from resil.rtl_harness.engine.fast.native.library import ModelInstance, OutputPort, Stop
 from resil.rtl_harness.errors import SimulationError
 from resil.rtl_harness.faults import RunEnd
 
@@ -37,7 +37,7 @@ class GoldenPass:
         SimulationError: If the design does not finish, or has state that elaboration did not find.
     """
 
-    def __init__(self, model: Model, limit: int, leave: bool) -> None:
+    def __init__(self, model: CompiledModel, limit: int, leave: bool) -> None:
         self._model = model
         self.notes: list[str] = []
         end, ends, moves = self._simulated(limit)
@@ -61,10 +61,10 @@ class GoldenPass:
                 f"{end.status:#x}; check the memory images and the reset",
                 "done",
             )
-        moves = ((0, model.origin.port(Port.OPERATION)), *model.injector.cursor.operations())
+        moves = ((0, model.origin.port(OutputPort.OPERATION)), *model.injector.cursor.operations())
         return end, operation_ends(moves[1:]), tuple(moves)
 
-    def _ended(self, instance: Instance, stop: Stop) -> RunEnd:
+    def _ended(self, instance: ModelInstance, stop: Stop) -> RunEnd:
         return self._model.end(instance, stop is Stop.DONE, instance.cycle, self._model.rises(instance))
 
     def _made_exits(self, end: RunEnd) -> Exits | None:
@@ -84,7 +84,7 @@ class GoldenPass:
         return exits
 
 
-def check_state_is_whole(model: Model, end: RunEnd) -> None:
+def check_state_is_whole(model: CompiledModel, end: RunEnd) -> None:
     """Transplant the known storage alone from the middle of the golden run into a fresh instance.
 
     Raises:

@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 
 from resil.rtl_harness.engine.fast.lanes.build import LaneModel
-from resil.rtl_harness.engine.fast.lanes.words import UnsupportedError
-from resil.rtl_harness.engine.fast.model import Model
+from resil.rtl_harness.engine.fast.lanes.words import UnsupportedLanesError
+from resil.rtl_harness.engine.fast.model import CompiledModel
 from resil.rtl_harness.engine.fast.native.sweep import PLACE, LaneLibrary, LaneMemory
 from resil.rtl_harness.errors import UnmappedSiteError
 
@@ -18,7 +18,7 @@ _WIDEST = 57
 _LARGEST_BYTES = 1 << 23
 
 
-def lanes_of(made: LaneModel, model: Model) -> LaneLibrary:
+def lanes_of(made: LaneModel, model: CompiledModel) -> LaneLibrary:
     """Return a lane model with the places of its storage in a compiled model.
 
     Raises:
@@ -45,19 +45,19 @@ def lanes_of(made: LaneModel, model: Model) -> LaneLibrary:
             done += width
         covered.add(place.piece)
     if missing := {place.piece for place in made.places} - covered:
-        raise UnsupportedError(f"{len(missing)} flip-flops of the lane model have no name in the model")
+        raise UnsupportedLanesError(f"{len(missing)} flip-flops of the lane model have no name in the model")
     memories = []
     for number, (path, first) in enumerate(made.memories):
         storage = model.origin.find(path)
         words = min(storage.depth, model.memory_words.get(path, storage.depth))
         if words * storage.entry_bytes > _LARGEST_BYTES:
-            raise UnsupportedError(
+            raise UnsupportedLanesError(
                 f"{path} has {words * storage.entry_bytes:,} bytes, lanes are for memories of at most "
                 f"{_LARGEST_BYTES:,}"
             )
         memories.append(LaneMemory(storage.offset, storage.entry_bytes, words, int(number in made.shared)))
         if storage.first_word != first:
-            raise UnsupportedError(
+            raise UnsupportedLanesError(
                 f"{path} begins at word {first} of the netlist, at {storage.first_word} of the model"
             )
     return LaneLibrary(made.library, np.array(places, PLACE), memories)

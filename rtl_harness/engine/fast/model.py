@@ -12,7 +12,7 @@ from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.engine.contract import check_inferences, describe_fault
 from resil.rtl_harness.engine.fast.alarms import Alarms, Rises
 from resil.rtl_harness.engine.fast.native.injector import Flip, Injector
-from resil.rtl_harness.engine.fast.native.library import Instance, Port
+from resil.rtl_harness.engine.fast.native.library import ModelInstance, OutputPort
 from resil.rtl_harness.engine.fast.native.runner import Runner
 from resil.rtl_harness.engine.fast.state_map import StateMap, variables_of
 from resil.rtl_harness.engine.workload import Workload
@@ -20,7 +20,7 @@ from resil.rtl_harness.errors import HarnessError, SimulationError
 from resil.rtl_harness.faults import Fault, RunEnd
 
 
-class Model:
+class CompiledModel:
     """A target that runs one workload, compiled.
 
     Args:
@@ -73,30 +73,30 @@ class Model:
         """What runs on what, for messages."""
         return f"{self.target.name} running {self.workload.name}"
 
-    def start(self) -> Instance:
+    def start(self) -> ModelInstance:
         """Return a new instance, just out of reset."""
         made = self.runner.library.create()
         made.copy_from(self.origin)
         return made
 
-    def strike(self, instance: Instance, fault: Fault) -> None:
+    def strike(self, instance: ModelInstance, fault: Fault) -> None:
         """Invert the bits of a fault in an instance that stands in its cycle."""
         for flip in self.map.flips(fault):
             instance.flip(flip.storage, flip.bit, flip.word)
         instance.settle()
 
-    def same_state(self, one: Instance, other: Instance) -> bool:
+    def same_state(self, one: ModelInstance, other: ModelInstance) -> bool:
         """Compare all storage of two instances."""
         storage = (*self.map.registers, *self.map.memories)
         return all(np.array_equal(one.view(s), other.view(s)) for s in storage)
 
-    def rises(self, instance: Instance) -> Rises:
+    def rises(self, instance: ModelInstance) -> Rises:
         """Return the alarms that rose in an instance's run."""
         return self.alarms.rises(*instance.rises())
 
     def end(
         self,
-        instance: Instance,
+        instance: ModelInstance,
         finished: bool,
         end_cycle: int,
         alarms: Rises,
@@ -107,7 +107,7 @@ class Model:
         return RunEnd(
             finished=finished,
             end_cycle=end_cycle,
-            status=instance.port(Port.STATUS),
+            status=instance.port(OutputPort.STATUS),
             output=self.runner.output(instance, self.workload),
             state_hash=self.map.state_hash(instance, held, final),
             alarms=alarms,
@@ -117,7 +117,7 @@ class Model:
         """Return the fault in words, for messages."""
         return describe_fault(fault, self.elaboration.sites, self.workload.name)
 
-    def check_unused(self, others: Iterable[Instance] = ()) -> None:
+    def check_unused(self, others: Iterable[ModelInstance] = ()) -> None:
         """Raise SimulationError if a run has written to words that its memories do not have.
 
         Looked at are the injector's instances and `others`.

@@ -24,7 +24,7 @@ TOGETHER = 256
 WAIT_SECONDS = 0.5
 
 
-class Outcome(NamedTuple):
+class EngineOutcome(NamedTuple):
     """What came of a fault.
 
     Attributes:
@@ -46,10 +46,12 @@ class Outcome(NamedTuple):
     in_lane: bool = False
 
 
-Work = Callable[[Sequence[Fault]], Iterator[Outcome]]
+Work = Callable[[Sequence[Fault]], Iterator[EngineOutcome]]
 
 
-def run_chunks(chunks: Sequence[Sequence[Fault]], work: Work, workers: int) -> Generator[Outcome, None, None]:
+def run_chunks(
+    chunks: Sequence[Sequence[Fault]], work: Work, workers: int
+) -> Generator[EngineOutcome, None, None]:
     """Yield the outcomes of all faults, in the order in which they are ready.
 
     Workers take a chunk at a time. They are ended when the iterator is closed, and by the system if this
@@ -82,7 +84,7 @@ class _Pool:
             theirs.close()
             self._processes[ours] = process
 
-    def run(self, chunks: deque[Sequence[Fault]]) -> Iterator[Outcome]:
+    def run(self, chunks: deque[Sequence[Fault]]) -> Iterator[EngineOutcome]:
         busy: dict[Connection, Sequence[Fault]] = {}
         for connection in self._processes:
             if chunks:
@@ -111,7 +113,7 @@ class _Pool:
         for process in self._processes.values():
             process.join()
 
-    def _receive(self, connection: Connection, chunk: Sequence[Fault]) -> list[Outcome]:
+    def _receive(self, connection: Connection, chunk: Sequence[Fault]) -> list[EngineOutcome]:
         """Return some outcomes of a chunk; none when it is done."""
         try:
             answer = connection.recv()
@@ -159,8 +161,8 @@ def _serve(work: Work, connection: Connection, others: Sequence[Connection], par
     os._exit(0)
 
 
-def _answer(outcomes: Iterator[Outcome], connection: Connection) -> None:
-    some: list[Outcome] = []
+def _answer(outcomes: Iterator[EngineOutcome], connection: Connection) -> None:
+    some: list[EngineOutcome] = []
     sent = time.monotonic()
     for outcome in outcomes:
         some.append(outcome)

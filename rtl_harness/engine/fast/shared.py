@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from resil.rtl_harness.engine.fast.audit_sample import AuditCounts
-from resil.rtl_harness.engine.fast.model import Model
+from resil.rtl_harness.engine.fast.model import CompiledModel
 from resil.rtl_harness.engine.fast.native.circuit import Circuit
 
 # Engines that keep their sweeps between calls.
@@ -32,7 +32,7 @@ class Shared:
         """Whether they are too many to keep what is fast to make again: sweeps of the NPU hold 60 MB each."""
         return self.engines > _KEPT
 
-    def circuit(self, model: Model, make: Callable[[], Circuit]) -> Circuit:
+    def circuit(self, model: CompiledModel, make: Callable[[], Circuit]) -> Circuit:
         """Return the gates with the places of their storage in a model; made once.
 
         Args:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from resil.rtl_harness.engine.fast.alarms import Rises
 from resil.rtl_harness.engine.fast.golden import GoldenPass
-from resil.rtl_harness.engine.fast.model import Model
+from resil.rtl_harness.engine.fast.model import CompiledModel
 from resil.rtl_harness.engine.fast.native.injector import (
     Ending,
     Flip,
@@ -16,8 +16,8 @@ from resil.rtl_harness.engine.fast.native.injector import (
     Shortcut,
     first_rise,
 )
-from resil.rtl_harness.engine.fast.native.library import Instance
-from resil.rtl_harness.engine.fast.processes import Outcome
+from resil.rtl_harness.engine.fast.native.library import ModelInstance
+from resil.rtl_harness.engine.fast.processes import EngineOutcome
 from resil.rtl_harness.engine.state_hash import bit_place
 from resil.rtl_harness.engine.workload import classify
 from resil.rtl_harness.errors import HarnessError, SimulationError
@@ -38,7 +38,7 @@ class Singles:
     """
 
     def __init__(
-        self, model: Model, golden: GoldenPass, timeout_factor: float, until_detection: bool = False
+        self, model: CompiledModel, golden: GoldenPass, timeout_factor: float, until_detection: bool = False
     ) -> None:
         self._model = model
         self._golden = golden.run
@@ -64,7 +64,7 @@ class Singles:
             return fault.cycle
         return self._model.injector.first_effect(self._model.map.flips(fault), fault.held)
 
-    def inject(self, fault: Fault, shortcuts: Shortcut) -> Outcome:
+    def inject(self, fault: Fault, shortcuts: Shortcut) -> EngineOutcome:
         """Simulate a fault to its end, or to where shortcuts know it.
 
         Raises:
@@ -88,13 +88,13 @@ class Singles:
         """Return the injection of a fault of which nothing is left before the end."""
         return self.classified(fault, self._golden.end)
 
-    def judge(self, fault: Fault, instance: Instance, finished: bool) -> Injection:
+    def judge(self, fault: Fault, instance: ModelInstance, finished: bool) -> Injection:
         """Return the injection that an instance at the end of its run stands for."""
         alarms = self._model.rises(instance)
         return self.classified(fault, self._end(fault, instance, finished, instance.cycle, alarms))
 
     def faulty_end(
-        self, fault: Fault, ending: Ending, end_cycle: int, instance: Instance | None = None
+        self, fault: Fault, ending: Ending, end_cycle: int, instance: ModelInstance | None = None
     ) -> RunEnd:
         """Return how a run ended that an instance made, the injector's faulty one by default, alarms aside.
 
@@ -123,7 +123,7 @@ class Singles:
                     "$finish",
                 )
 
-    def _upset(self, fault: Fault, shortcuts: Shortcut) -> Outcome:
+    def _upset(self, fault: Fault, shortcuts: Shortcut) -> EngineOutcome:
         injector, limit = self._model.injector, self.timeout_cycles
         flips = self._model.map.flips(fault)
         try:
@@ -132,16 +132,16 @@ class Singles:
             if result.stop == Ending.NOT_APPLIED and self._model.elaboration.is_latch(path):
                 flips = [flip for flip in flips if self._is_closed(flip, fault.cycle)]
                 if not flips:
-                    return Outcome(self.masked(fault), False, 0, "vanished")
+                    return EngineOutcome(self.masked(fault), False, 0, "vanished")
                 result = injector.inject(flips, fault.cycle, limit, shortcuts)
         except SimulationError as error:
             raise SimulationError(f"{self._model.describe(fault)}: {error}", error.field) from error
         first = self._first_end(result, shortcuts)
         end = replace(self._reported_end(fault, result), first=first)
         shortened = result.stop in _HOW or fault.cycle + 1 + result.simulated != result.end_cycle
-        return Outcome(self.classified(fault, end), shortened, result.simulated, _how(result))
+        return EngineOutcome(self.classified(fault, end), shortened, result.simulated, _how(result))
 
-    def _hold(self, fault: Fault, value: int, shortcuts: Shortcut) -> Outcome:
+    def _hold(self, fault: Fault, value: int, shortcuts: Shortcut) -> EngineOutcome:
         bits = self._model.map.flips(fault)
         try:
             result = self._model.injector.hold(bits, value, self.timeout_cycles, shortcuts)
@@ -149,7 +149,7 @@ class Singles:
             raise SimulationError(f"{self._model.describe(fault)}: {error}", error.field) from error
         injection = self.classified(fault, self._reported_end(fault, result))
         shortened = result.stop in _HOW or result.simulated != result.end_cycle
-        return Outcome(injection, shortened, result.simulated, _how(result))
+        return EngineOutcome(injection, shortened, result.simulated, _how(result))
 
     def _is_closed(self, latch: Flip, cycle: int) -> bool:
         """Whether a latch is closed in a cycle: an open one follows its input and loses a flip at once."""
@@ -183,7 +183,9 @@ class Singles:
             first_rise(result.reported.detected), first_rise(result.reported.corrected)
         )
 
-    def _end(self, fault: Fault, instance: Instance, finished: bool, end_cycle: int, alarms: Rises) -> RunEnd:
+    def _end(
+        self, fault: Fault, instance: ModelInstance, finished: bool, end_cycle: int, alarms: Rises
+    ) -> RunEnd:
         if fault.held is None:
             return self._model.end(instance, finished, end_cycle, alarms)
         byte, bit = bit_place(self._model.elaboration.sites, fault.site)

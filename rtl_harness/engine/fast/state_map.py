@@ -13,9 +13,9 @@ from resil.rtl_harness.design.elaboration import Elaboration
 from resil.rtl_harness.design.elaboration.model import Location
 from resil.rtl_harness.design.sites import StorageElement
 from resil.rtl_harness.design.target import Target
-from resil.rtl_harness.engine.fast.native.build import Variable
+from resil.rtl_harness.engine.fast.native.build import SourceVariable
 from resil.rtl_harness.engine.fast.native.injector import Flip
-from resil.rtl_harness.engine.fast.native.library import Instance
+from resil.rtl_harness.engine.fast.native.library import ModelInstance
 from resil.rtl_harness.engine.fast.native.storage import StoragePlace
 from resil.rtl_harness.engine.state_hash import kept_mask
 from resil.rtl_harness.errors import UnmappedSiteError
@@ -25,9 +25,11 @@ LARGE_BYTES = 1 << 20
 """Memories from this size on are not compared, copied and recorded as a whole."""
 
 
-def variables_of(elaboration: Elaboration) -> list[Variable]:
+def variables_of(elaboration: Elaboration) -> list[SourceVariable]:
     """Return the variables of the source code that hold the storage of design and bench."""
-    return [Variable(place.module, place.variable, place.port) for place in elaboration.locations.values()]
+    return [
+        SourceVariable(place.module, place.variable, place.port) for place in elaboration.locations.values()
+    ]
 
 
 class StateMap:
@@ -53,7 +55,7 @@ class StateMap:
         self,
         target: Target,
         elaboration: Elaboration,
-        instance: Instance,
+        instance: ModelInstance,
         words: Mapping[str, int] | None = None,
     ) -> None:
         self._sites = elaboration.sites
@@ -114,7 +116,7 @@ class StateMap:
         path = found.element.path
         return Flip(self._storage[path], found.word, found.bit + self._low[path])
 
-    def contents(self, instance: Instance) -> bytes:
+    def contents(self, instance: ModelInstance) -> bytes:
         """Return the present state as `state_hash` takes it: elements, then observed memories."""
         data = instance.state[self._gathered]
         for start, element in self._sliced:
@@ -126,7 +128,7 @@ class StateMap:
         observed = (instance.view(storage)[:, :size].tobytes() for storage, size in self._observed)
         return b"".join([data.tobytes(), *observed])
 
-    def state_hash(self, instance: Instance, held: Flip | None = None, final: int = 0) -> str:
+    def state_hash(self, instance: ModelInstance, held: Flip | None = None, final: int = 0) -> str:
         """Return the digest of the present state; a held bit counts as if it had the value `final`."""
         if held is None or instance.read(held.storage, held.word) >> held.bit & 1 == final:
             return digest(self.contents(instance))
@@ -157,7 +159,7 @@ class StateMap:
         self._kept = np.frombuffer(kept_mask(elaboration.sites), np.uint8)
 
 
-def _mapped(instance: Instance, element: StorageElement, place: Location) -> StoragePlace:
+def _mapped(instance: ModelInstance, element: StorageElement, place: Location) -> StoragePlace:
     storage = instance.find(place.path + "".join(f"[{index}]" for index in place.indices))
     wanted, found = (place.packed_width, element.depth), (storage.width, storage.depth)
     if wanted != found:

@@ -30,10 +30,10 @@ from resil.rtl_harness.engine.memories import write_images
 from resil.rtl_harness.engine.plain.build import build_injector
 from resil.rtl_harness.engine.plain.job import (
     Answer,
-    End,
     FaultyEnd,
     GoldenEnd,
-    Strike,
+    InjectorEnd,
+    InjectorFault,
     design_lines,
     golden_state,
     read_answer,
@@ -133,7 +133,7 @@ class PlainEngine(WholeRuns):
             self._golden = found
         return self._golden
 
-    def _strike(self, number: int, fault: Fault) -> Strike:
+    def _strike(self, number: int, fault: Fault) -> InjectorFault:
         sites, golden = self.elaboration.sites, self._simulated()
         struck = sites.flipped(fault.site, fault.bits)
         if fault.held is not None and self.workload.inferences > 1:
@@ -142,7 +142,7 @@ class PlainEngine(WholeRuns):
         whole = golden.end.cycles if first is None else first.end_cycle
         rest = 0 if first is None else math.ceil(self._timeout_factor * (golden.end.cycles - whole))
         before = max(move for move in golden.moves if move[0] <= fault.cycle)
-        return Strike(
+        return InjectorFault(
             number,
             fault.cycle,
             fault.held,
@@ -160,7 +160,7 @@ class PlainEngine(WholeRuns):
     def _furnish(self, home: Path, plusargs: list[str]) -> None:
         """Leave in the folder where the program runs what else it reads."""
 
-    def _process(self, strikes: Sequence[Strike], workers: int) -> Iterator[Answer]:
+    def _process(self, strikes: Sequence[InjectorFault], workers: int) -> Iterator[Answer]:
         """Let one process make these runs, with as many copies of it at a time as there are workers."""
         simulator = self._injector()
         folder = Path(tempfile.mkdtemp(prefix="resil-plain-"))
@@ -236,7 +236,7 @@ class PlainEngine(WholeRuns):
         worse = first.seen if order.index(first.seen) > order.index(second.seen) else second.seen
         return replace(both, seen=worse, detected=first.detected, corrected=first.corrected)
 
-    def _compared(self, fault: Fault, golden: End, faulty: End, differs: bool) -> Injection:
+    def _compared(self, fault: Fault, golden: InjectorEnd, faulty: InjectorEnd, differs: bool) -> Injection:
         """Say what a run with a fault comes to, beside the one without."""
         if not faulty.finished:
             seen = Seen.HANG
@@ -264,7 +264,7 @@ class PlainEngine(WholeRuns):
         )
 
 
-def _run_end(target: Target, end: End, state: str) -> RunEnd:
+def _run_end(target: Target, end: InjectorEnd, state: str) -> RunEnd:
     rises = [
         Rise(name, Reported(alarm.reports), cycle)
         for (name, alarm), cycle in zip(target.alarms.items(), end.rises, strict=True)

@@ -17,7 +17,7 @@ from resil.rtl_harness.errors import SimulationError
 
 
 @dataclass(frozen=True)
-class End:
+class InjectorEnd:
     """How a run ended, as the injector says it.
 
     Attributes:
@@ -46,9 +46,9 @@ class FaultyEnd:
         first_differs: Whether they differed then from where the golden run's first inference ended.
     """
 
-    end: End
+    end: InjectorEnd
     differs: bool
-    first: End | None
+    first: InjectorEnd | None
     first_differs: bool
 
 
@@ -62,8 +62,8 @@ class GoldenEnd:
         moves: Cycles run when the counter of operations moved, and its value from then on.
     """
 
-    end: End
-    first: End | None
+    end: InjectorEnd
+    first: InjectorEnd | None
     moves: tuple[tuple[int, int], ...]
 
 
@@ -71,7 +71,7 @@ Answer = GoldenEnd | tuple[int, FaultyEnd]
 
 
 @dataclass(frozen=True)
-class Strike:
+class InjectorFault:
     """A fault as the injector takes it.
 
     Attributes:
@@ -195,14 +195,16 @@ def _faulty(words: Sequence[str]) -> FaultyEnd:
     return FaultyEnd(replace(end, rises=tuple(rises)), bool(differs), first, first_differs)
 
 
-def _end(words: Sequence[str]) -> tuple[End, Sequence[str]]:
+def _end(words: Sequence[str]) -> tuple[InjectorEnd, Sequence[str]]:
     """Return an end, with all numbers up to "-" or "+" as its alarms, and what follows it."""
     stop = next(at for at, word in enumerate(words) if word in ("-", "+") and at > 3)
     rises = tuple(map(int, words[4:stop]))
-    return End(words[0] == "1", int(words[1]), int(words[2]), bytes.fromhex(words[3]), rises), words[stop:]
+    return InjectorEnd(words[0] == "1", int(words[1]), int(words[2]), bytes.fromhex(words[3]), rises), words[
+        stop:
+    ]
 
 
-def _first(words: Sequence[str]) -> End | None:
+def _first(words: Sequence[str]) -> InjectorEnd | None:
     if words[0] == "-":
         return None
     end, _ = _end([*words[1:], "-"])

@@ -11,7 +11,7 @@ from resil.rtl_harness.npu.model.config import NpuConfig
 
 
 @dataclass(frozen=True)
-class Request:
+class OperationRequest:
     """An operation command, when the stream reaches it.
 
     Attributes:
@@ -56,7 +56,7 @@ def region_number(registers: Registers, register: Register) -> int:
     return check_bits(registers, register, 7)
 
 
-def written_region(request: Request, register: Register) -> int:
+def written_region(request: OperationRequest, register: Register) -> int:
     """Return a region number as above; raise CommandError also if the region is on the read-only port."""
     region = region_number(request.registers, register)
     if region in request.read_only:

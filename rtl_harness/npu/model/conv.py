@@ -17,7 +17,7 @@ from resil.rtl_harness.npu.model.feature_map import (
     place,
     read_cuts,
 )
-from resil.rtl_harness.npu.model.memory import Memory
+from resil.rtl_harness.npu.model.memory import RegionMemory
 from resil.rtl_harness.npu.model.output import Sink
 from resil.rtl_harness.npu.model.scales import SCALE_ENTRY_BYTES, read_scales
 from resil.rtl_harness.npu.model.status import Status
@@ -68,7 +68,7 @@ class Conv:
         self._source = Transfer(ifm, source)
         self._weights = WeightReader(config, npu)
 
-    def execute(self, memory: Memory, upset: Upset | None = None) -> npt.NDArray[np.uint32]:
+    def execute(self, memory: RegionMemory, upset: Upset | None = None) -> npt.NDArray[np.uint32]:
         """Work on the active elements of `memory`; return their error bits, shape (active,)."""
         config = self._config
         images = self._source.read(memory)

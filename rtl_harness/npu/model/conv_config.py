@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from resil.rtl_harness.npu.model.checks import Request, check_aligned
+from resil.rtl_harness.npu.model.checks import OperationRequest, check_aligned
 from resil.rtl_harness.npu.model.commands import CommandError, Register
 from resil.rtl_harness.npu.model.kernel import (
     Kernel,
@@ -56,17 +56,17 @@ class ConvConfig:
         return 16 if self.kernel.part_kernel_first else 32
 
 
-def conv_config(request: Request) -> ConvConfig:
+def conv_config(request: OperationRequest) -> ConvConfig:
     """Check and collect the registers of CONV; raise CommandError if one is outside what it accepts."""
     return _config(request, depthwise=False)
 
 
-def depthwise_config(request: Request) -> ConvConfig:
+def depthwise_config(request: OperationRequest) -> ConvConfig:
     """Check and collect the registers of DEPTHWISE; raise CommandError likewise."""
     return _config(request, depthwise=True)
 
 
-def _config(request: Request, depthwise: bool) -> ConvConfig:
+def _config(request: OperationRequest, depthwise: bool) -> ConvConfig:
     registers = request.registers
     output = output_config(request)
     element = element_type(registers, "IFM", 2)

@@ -28,7 +28,7 @@ from resil.rtl_harness.npu.model.feature_map import (
     place,
     read_cuts,
 )
-from resil.rtl_harness.npu.model.memory import Memory
+from resil.rtl_harness.npu.model.memory import RegionMemory
 from resil.rtl_harness.npu.model.output import Sink
 from resil.rtl_harness.npu.model.status import Status
 from resil.rtl_harness.npu.model.tensors import FeatureMap
@@ -71,7 +71,7 @@ class Elementwise:
         self._first = source(config.ifm)
         self._second = source(config.ifm2) if config.ifm2 is not None else None
 
-    def execute(self, memory: Memory, upset: Upset | None = None) -> npt.NDArray[np.uint32]:
+    def execute(self, memory: RegionMemory, upset: Upset | None = None) -> npt.NDArray[np.uint32]:
         """Work on the active elements of `memory`; return their error bits, shape (active,).
 
         There are no accumulators that an `upset` could change.

@@ -6,11 +6,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
-from resil.rtl_harness.npu.model.checks import Request, check_bits, check_order, check_room
+from resil.rtl_harness.npu.model.checks import OperationRequest, check_bits, check_order, check_room
 from resil.rtl_harness.npu.model.commands import CommandError, Register
 from resil.rtl_harness.npu.model.config import STAGING_BANKS
 from resil.rtl_harness.npu.model.kernel import piece_words
-from resil.rtl_harness.npu.model.output_config import IFM_PRECISION_BITS, Block, Output, output_config
+from resil.rtl_harness.npu.model.output_config import IFM_PRECISION_BITS, OfmBlock, Output, output_config
 from resil.rtl_harness.npu.model.tensors import FeatureMap, element_type, feature_map
 
 _BROADCAST_HEIGHT, _BROADCAST_WIDTH, _BROADCAST_DEPTH = 1 << 0, 1 << 1, 1 << 2
@@ -81,7 +81,7 @@ class ElementwiseConfig:
         return self.ifm.element_bytes == 4
 
 
-def elementwise_config(request: Request) -> ElementwiseConfig:
+def elementwise_config(request: OperationRequest) -> ElementwiseConfig:
     """Check and collect the registers of ELEMENTWISE; raise CommandError if it does not accept them."""
     registers = request.registers
     if request.parameter > max(Function):
@@ -127,7 +127,9 @@ def _broadcast(shape: tuple[int, int, int], broadcast: int) -> tuple[int, int, i
     )
 
 
-def _check_buffers(request: Request, output: Output, ifm: FeatureMap, ifm2: FeatureMap | None) -> None:
+def _check_buffers(
+    request: OperationRequest, output: Output, ifm: FeatureMap, ifm2: FeatureMap | None
+) -> None:
     npu, registers, block = request.npu, request.registers, output.block
     limit = npu.buffers_end(output.activation.table is not None)
     end = registers[Register.IFM_IB_END]
@@ -140,6 +142,6 @@ def _check_buffers(request: Request, output: Output, ifm: FeatureMap, ifm2: Feat
         check_room("IFM2 words", _words(block, ifm2, broadcast), npu.operand_words(split, end))
 
 
-def _words(block: Block, tensor: FeatureMap, broadcast: int) -> int:
+def _words(block: OfmBlock, tensor: FeatureMap, broadcast: int) -> int:
     height, width, depth = _broadcast((block.height, block.width, block.depth), broadcast)
     return height * width * piece_words(min(depth, tensor.depth), tensor.element_bytes)

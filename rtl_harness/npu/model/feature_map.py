@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from resil.rtl_harness.npu.model.memory import Bytes, Memory, Offsets
+from resil.rtl_harness.npu.model.memory import Bytes, Offsets, RegionMemory
 from resil.rtl_harness.npu.model.tensors import FeatureMap
 
 _ADDRESS_SPACE = 1 << 32
@@ -108,7 +108,7 @@ class Transfer:
         offsets = flat if self._selected is None else flat[self._selected]
         self._offsets = _as_slice((offsets[:, None] + np.arange(tensor.element_bytes)).reshape(-1))
 
-    def read(self, memory: Memory) -> Elements:
+    def read(self, memory: RegionMemory) -> Elements:
         """Return the tensor, shape (active or 1, height, width, depth); what is not transferred is zero."""
         if self._selected is None:
             return self._elements(memory).reshape(-1, *self.shape)
@@ -120,10 +120,10 @@ class Transfer:
         tensor[:, self._selected] = data
         return tensor.reshape(-1, *self.shape)
 
-    def _elements(self, memory: Memory) -> Elements:
+    def _elements(self, memory: RegionMemory) -> Elements:
         return np.ascontiguousarray(memory.read(self._region, self._offsets)).view(self._dtype)
 
-    def write(self, memory: Memory, tensor: Elements) -> None:
+    def write(self, memory: RegionMemory, tensor: Elements) -> None:
         """Store a tensor of shape (active or 1, height, width, depth) and the tensor's element type."""
         flat = tensor.reshape(len(tensor), -1)
         if self._selected is not None:

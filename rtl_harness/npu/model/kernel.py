@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from resil.rtl_harness.npu.model.checks import (
-    Request,
+    OperationRequest,
     check_below,
     check_bits,
     check_order,
@@ -102,7 +102,7 @@ class Kernel:
         return any((self.y.pad_before, self.y.pad_after, self.x.pad_before, self.x.pad_after))
 
 
-def kernel_config(request: Request, output: Output, formats: int = 0) -> Kernel:
+def kernel_config(request: OperationRequest, output: Output, formats: int = 0) -> Kernel:
     """Check and collect the registers of the kernel; `formats` are the bits that ACC_FORMAT may have.
 
     Raises:
@@ -158,7 +158,7 @@ def piece_words(channels: int, element_bytes: int = 1) -> int:
     return -(-channels * element_bytes // IFM_UBLOCK_DEPTH)
 
 
-def check_buffers(request: Request, output: Output, kernel: Kernel, words: int) -> None:
+def check_buffers(request: OperationRequest, output: Output, kernel: Kernel, words: int) -> None:
     """Check that a block's accumulators, and a piece of the IFM with `words` a pixel, fit the shared buffer.
 
     Raises:

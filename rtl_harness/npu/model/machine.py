@@ -19,15 +19,15 @@ from resil.rtl_harness.npu.model.conv_config import ConvConfig
 from resil.rtl_harness.npu.model.elementwise import Elementwise
 from resil.rtl_harness.npu.model.elementwise_config import ElementwiseConfig
 from resil.rtl_harness.npu.model.feature_map import RegionSize
-from resil.rtl_harness.npu.model.memory import SHARED_BUFFER, Bytes, Memory
+from resil.rtl_harness.npu.model.memory import SHARED_BUFFER, Bytes, RegionMemory
 from resil.rtl_harness.npu.model.pool import Pool
 from resil.rtl_harness.npu.model.pool_config import PoolConfig
 from resil.rtl_harness.npu.model.program import (
     Copy,
-    End,
     Execute,
     OperationConfig,
     Program,
+    StreamEnd,
     lower,
 )
 from resil.rtl_harness.npu.model.status import ERRORS, Status, status_word
@@ -70,17 +70,17 @@ class OperationStep:
     elements: npt.NDArray[np.int64]
 
 
-class Operation(Protocol):
+class PreparedOperation(Protocol):
     """What the machine asks of an operation that it prepared for regions of given sizes."""
 
     refusal: Status
 
-    def execute(self, memory: Memory, upset: Upset | None = None) -> npt.NDArray[np.uint32]:
+    def execute(self, memory: RegionMemory, upset: Upset | None = None) -> npt.NDArray[np.uint32]:
         """Work on the active elements, whose accumulators `upset` changes; return error bits, (active,)."""
         ...
 
 
-def prepare(config: OperationConfig, npu: NpuConfig, region_size: RegionSize) -> Operation:
+def prepare(config: OperationConfig, npu: NpuConfig, region_size: RegionSize) -> PreparedOperation:
     """Work out an operation's addresses in regions of the sizes that `region_size` gives."""
     match config:
         case ConvConfig():
@@ -97,9 +97,9 @@ class _Prepared:
     def __init__(self, program: Program, config: NpuConfig) -> None:
         self.program = program
         self._config = config
-        self._operations: dict[int, Operation] = {}
+        self._operations: dict[int, PreparedOperation] = {}
 
-    def operation(self, action: Execute, memory: Memory) -> Operation:
+    def operation(self, action: Execute, memory: RegionMemory) -> PreparedOperation:
         if action.index not in self._operations:
             self._operations[action.index] = prepare(action.config, self._config, memory.size)
         return self._operations[action.index]
@@ -168,7 +168,7 @@ class FunctionalModel:
         yielded; copy what must outlast the next step. The generator's return value is that of `run`. Of the
         first operation `upset` changes the accumulators, if it has any.
         """
-        memory = Memory(regions, self.config.shared_buffer_bytes)
+        memory = RegionMemory(regions, self.config.shared_buffer_bytes)
         prepared = self._prepare(commands, read_only, memory)
         program = prepared.program
         if start_word not in program.boundaries:
@@ -182,7 +182,7 @@ class FunctionalModel:
                 f"a copy before start_word {start_word} fills the shared buffer: "
                 f"give it as region {SHARED_BUFFER}"
             )
-        run = _Run(memory.batch)
+        run = _BatchRun(memory.batch)
         for step in program.steps:
             action = step.action
             if isinstance(action, Execute) and step.word < start_word:
@@ -201,7 +201,7 @@ class FunctionalModel:
                         errors, upset = operation.execute(memory, upset), None
                         run.operations_done[elements] = action.index + 1
                         yield OperationStep(action.index, step.word, action.kind, errors, elements)
-                case End():
+                case StreamEnd():
                     errors = np.full(len(elements), int(action.status), dtype=np.uint32)
             run.end(memory, errors, step.irq_mask)
         return run.results()
@@ -210,7 +210,7 @@ class FunctionalModel:
         """Return what a stream does on this accelerator."""
         return lower(commands, self.config, read_only)
 
-    def _prepare(self, commands: Words, read_only: frozenset[int], memory: Memory) -> _Prepared:
+    def _prepare(self, commands: Words, read_only: frozenset[int], memory: RegionMemory) -> _Prepared:
         if commands.dtype != np.uint32 or commands.ndim != 1:
             raise ValueError(
                 f"expected uint32 words of shape (n,), found {commands.dtype} of {commands.shape}"
@@ -224,14 +224,14 @@ class FunctionalModel:
         return self._prepared[key]
 
 
-class _Run:
+class _BatchRun:
     """What is known of each batch element so far."""
 
     def __init__(self, batch: int) -> None:
         self.operations_done = np.zeros(batch, dtype=np.int64)
         self._status = np.zeros(batch, dtype=np.uint32)
 
-    def end(self, memory: Memory, bits: npt.NDArray[np.uint32], irq_mask: int) -> None:
+    def end(self, memory: RegionMemory, bits: npt.NDArray[np.uint32], irq_mask: int) -> None:
         """Stop the active elements whose status `bits`, shape (active,), are not zero."""
         ended = bits != 0
         if ended.any():
@@ -245,7 +245,7 @@ class _Run:
         ]
 
 
-def _copy(copy: Copy, memory: Memory, npu: NpuConfig) -> npt.NDArray[np.uint32]:
+def _copy(copy: Copy, memory: RegionMemory, npu: NpuConfig) -> npt.NDArray[np.uint32]:
     errors = np.zeros(len(memory.active), dtype=np.uint32)
     inside = copy.source + copy.length <= memory.size(
         copy.source_region

@@ -15,7 +15,7 @@ Offsets = npt.NDArray[np.int64]
 SHARED_BUFFER = 8
 
 
-class Memory:
+class RegionMemory:
     """The regions that a stream works on, and the batch elements that are still running.
 
     Regions may be shared, shape (bytes,), or given for each batch element, shape (batch, bytes). Reads and

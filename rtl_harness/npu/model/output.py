@@ -17,7 +17,7 @@ from resil.rtl_harness.npu.model.feature_map import (
     place,
     write_cuts,
 )
-from resil.rtl_harness.npu.model.memory import SHARED_BUFFER, Bytes, Memory, Offsets
+from resil.rtl_harness.npu.model.memory import SHARED_BUFFER, Bytes, Offsets, RegionMemory
 from resil.rtl_harness.npu.model.output_config import Activation, Output
 from resil.rtl_harness.npu.model.status import Status
 from resil.rtl_harness.npu.model.tensors import FeatureMap
@@ -54,7 +54,7 @@ class Sink:
         ofm = self._output.ofm
         return ofm.height, ofm.width, ofm.depth
 
-    def tables(self, memory: Memory) -> Bytes:
+    def tables(self, memory: RegionMemory) -> Bytes:
         """Return the table, shape (active or 1, bytes); without bytes if none is used."""
         return memory.read(SHARED_BUFFER, slice(self._table_at, self._table_at + self._table_bytes))
 
@@ -79,7 +79,7 @@ class Sink:
                 bounded = _looked_up(bounded + (128 if centred else 0), tables.view(ofm.dtype))
         return bounded.astype(ofm.dtype).reshape(-1, *self.shape)
 
-    def write(self, memory: Memory, elements: Elements) -> None:
+    def write(self, memory: RegionMemory, elements: Elements) -> None:
         """Store OFMs, shape (active or 1, height, width, depth)."""
         self._transfer.write(memory, elements)
 

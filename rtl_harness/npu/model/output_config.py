@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from resil.rtl_harness.npu.model.arithmetic import Rounding
 from resil.rtl_harness.npu.model.checks import (
-    Request,
+    OperationRequest,
     check_below,
     check_bits,
     written_region,
@@ -28,7 +28,7 @@ _BLOCK_DEPTH_UNIT = 16
 
 
 @dataclass(frozen=True)
-class Block:
+class OfmBlock:
     """OFM elements that are worked on at a time."""
 
     height: int
@@ -89,7 +89,7 @@ class Output:
     """
 
     ofm: FeatureMap
-    block: Block
+    block: OfmBlock
     banks: Banks
     activation: Activation
     rounding: Rounding
@@ -98,7 +98,7 @@ class Output:
     shift: int
 
 
-def output_config(request: Request) -> Output:
+def output_config(request: OperationRequest) -> Output:
     """Check what all operations are checked for; return what concerns the output.
 
     Raises:
@@ -130,8 +130,8 @@ def output_config(request: Request) -> Output:
     )
 
 
-def _block(registers: Registers, ofm_depth: int) -> Block:
-    block = Block(
+def _block(registers: Registers, ofm_depth: int) -> OfmBlock:
+    block = OfmBlock(
         check_below(registers, Register.OFM_BLK_HEIGHT_M1, 64) + 1,
         check_below(registers, Register.OFM_BLK_WIDTH_M1, 64) + 1,
         check_below(registers, Register.OFM_BLK_DEPTH_M1, 128) + 1,

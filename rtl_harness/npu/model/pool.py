@@ -17,7 +17,7 @@ from resil.rtl_harness.npu.model.feature_map import (
     read_cuts,
 )
 from resil.rtl_harness.npu.model.kernel import Axis
-from resil.rtl_harness.npu.model.memory import Memory
+from resil.rtl_harness.npu.model.memory import RegionMemory
 from resil.rtl_harness.npu.model.output import Sink
 from resil.rtl_harness.npu.model.pool_config import PIECE_BYTES, PoolConfig, Pooling
 from resil.rtl_harness.npu.model.status import Status
@@ -52,7 +52,7 @@ class Pool:
         self._source = Transfer(ifm, source)
         self._scale, self._shift = _scale_and_shift(config)
 
-    def execute(self, memory: Memory, upset: Upset | None = None) -> npt.NDArray[np.uint32]:
+    def execute(self, memory: RegionMemory, upset: Upset | None = None) -> npt.NDArray[np.uint32]:
         """Work on the active elements of `memory`; return their error bits, shape (active,)."""
         images, tables = self._source.read(memory), self._sink.tables(memory)
         count = 1 if len(images) == len(tables) == 1 else len(memory.active)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
-from resil.rtl_harness.npu.model.checks import Request
+from resil.rtl_harness.npu.model.checks import OperationRequest
 from resil.rtl_harness.npu.model.commands import CommandError, Register
 from resil.rtl_harness.npu.model.conv_config import ZERO_POINT_BITS
 from resil.rtl_harness.npu.model.kernel import (
@@ -60,7 +60,7 @@ class PoolConfig:
         return self.ifm.element_bytes == 4
 
 
-def pool_config(request: Request) -> PoolConfig:
+def pool_config(request: OperationRequest) -> PoolConfig:
     """Check and collect the registers of POOL; raise CommandError if one is outside what it accepts."""
     registers = request.registers
     if request.parameter > max(Pooling):

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from resil.rtl_harness.npu.model.checks import (
-    Request,
+    OperationRequest,
     check_aligned,
     check_bits,
     region_number,
@@ -34,7 +34,7 @@ from resil.rtl_harness.npu.model.status import Status
 
 OperationConfig = ConvConfig | PoolConfig | ElementwiseConfig
 
-CONFIGURE: dict[Opcode, Callable[[Request], OperationConfig]] = {
+CONFIGURE: dict[Opcode, Callable[[OperationRequest], OperationConfig]] = {
     Opcode.CONV: conv_config,
     Opcode.DEPTHWISE: depthwise_config,
     Opcode.POOL: pool_config,
@@ -65,7 +65,7 @@ class Execute:
 
 
 @dataclass(frozen=True)
-class End:
+class StreamEnd:
     """The end of the stream: STOP (CMD_END) or a command that sets CMD_ERROR, and why."""
 
     status: Status
@@ -73,7 +73,7 @@ class End:
 
 
 @dataclass(frozen=True)
-class Step:
+class ProgramStep:
     """One step of a program.
 
     Attributes:
@@ -86,7 +86,7 @@ class Step:
     word: int
     next_word: int
     irq_mask: int
-    action: Copy | Execute | End
+    action: Copy | Execute | StreamEnd
 
 
 @dataclass(frozen=True)
@@ -94,15 +94,15 @@ class Program:
     """What a stream does.
 
     Attributes:
-        steps: In order; the last is the only one that holds an `End`.
+        steps: In order; the last is the only one that holds a `StreamEnd`.
         boundaries: Index of the first word of every command up to the end.
     """
 
-    steps: tuple[Step, ...]
+    steps: tuple[ProgramStep, ...]
     boundaries: frozenset[int]
 
     @property
-    def operations(self) -> tuple[Step, ...]:
+    def operations(self) -> tuple[ProgramStep, ...]:
         """The steps that are operations."""
         return tuple(step for step in self.steps if isinstance(step.action, Execute))
 
@@ -156,7 +156,7 @@ def refused_commands(
         for command in parse(words):
             word = command.end
             try:
-                if isinstance(lowering.action(command), End):
+                if isinstance(lowering.action(command), StreamEnd):
                     return tuple(found)
             except CommandError as error:
                 found.append((command.word, error.reason))
@@ -172,7 +172,7 @@ class _Lowering:
         self._registers = Registers()
         self._operations = 0
         self._irq_mask = 0
-        self._steps: list[Step] = []
+        self._steps: list[ProgramStep] = []
 
     def run(self, words: Words) -> Program:
         word, next_word, boundaries = 0, 0, set()
@@ -182,17 +182,19 @@ class _Lowering:
                 boundaries.add(word)
                 action = self.action(command)
                 if action is not None:
-                    self._steps.append(Step(word, next_word, self._irq_mask, action))
-                if isinstance(action, End):
+                    self._steps.append(ProgramStep(word, next_word, self._irq_mask, action))
+                if isinstance(action, StreamEnd):
                     return Program(tuple(self._steps), frozenset(boundaries))
                 word = next_word
             raise CommandError("the stream ends without STOP")
         except CommandError as error:
             boundaries.add(word)
-            self._steps.append(Step(word, next_word, self._irq_mask, End(Status.CMD_ERROR, error.reason)))
+            self._steps.append(
+                ProgramStep(word, next_word, self._irq_mask, StreamEnd(Status.CMD_ERROR, error.reason))
+            )
             return Program(tuple(self._steps), frozenset(boundaries))
 
-    def action(self, command: Command) -> Copy | Execute | End | None:
+    def action(self, command: Command) -> Copy | Execute | StreamEnd | None:
         target = command.target
         if isinstance(target, Register):
             self._registers.write(target, command.parameter, command.payload)
@@ -200,13 +202,13 @@ class _Lowering:
         match target:
             case Opcode.STOP:
                 self._irq_mask |= command.parameter
-                return End(Status.CMD_END, "STOP")
+                return StreamEnd(Status.CMD_END, "STOP")
             case Opcode.IRQ:
                 self._irq_mask |= command.parameter
             case Opcode.DMA_START:
                 return self._copy()
             case kind if kind in CONFIGURE:
-                request = Request(self._registers, command.parameter, self._npu, self._read_only)
+                request = OperationRequest(self._registers, command.parameter, self._npu, self._read_only)
                 config = CONFIGURE[kind](request)
                 self._operations += 1
                 return Execute(self._operations - 1, kind, config)
@@ -218,7 +220,7 @@ class _Lowering:
             check_aligned(r, register)
             for register in (Register.DMA0_SRC, Register.DMA0_DST, Register.DMA0_LEN)
         )
-        request = Request(r, 0, self._npu, self._read_only)
+        request = OperationRequest(r, 0, self._npu, self._read_only)
         if check_bits(r, Register.DMA0_DST_REGION, _TO_SHARED_BUFFER | 7) & _TO_SHARED_BUFFER:
             region = SHARED_BUFFER
         else:

@@ -9,7 +9,7 @@ import numpy as np
 
 from resil.rtl_harness.npu.model.arithmetic import Int64
 from resil.rtl_harness.npu.model.batch import rows_of
-from resil.rtl_harness.npu.model.memory import Memory, Offsets
+from resil.rtl_harness.npu.model.memory import Offsets, RegionMemory
 from resil.rtl_harness.npu.model.tensors import Stream
 
 SCALE_ENTRY_BYTES = 10
@@ -31,7 +31,7 @@ class Scales:
         return Scales(rows_of(self.bias, rows), rows_of(self.scale, rows), rows_of(self.shift, rows))
 
 
-def read_scales(memory: Memory, stream: Stream, channels: int) -> Scales:
+def read_scales(memory: RegionMemory, stream: Stream, channels: int) -> Scales:
     """Read the entries of all channels; bytes beyond the stream are zero."""
     present = min(stream.length, SCALE_ENTRY_BYTES * channels)
     data = memory.read(stream.region, slice(stream.base, stream.base + present))

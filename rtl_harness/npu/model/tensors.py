@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from resil.rtl_harness.npu.model.checks import Request, check_aligned, region_number
+from resil.rtl_harness.npu.model.checks import OperationRequest, check_aligned, region_number
 from resil.rtl_harness.npu.model.commands import CommandError, Register, Registers
 
 
@@ -143,7 +143,7 @@ def feature_map(
     )
 
 
-def stream_at(request: Request, kind: str) -> Stream:
+def stream_at(request: OperationRequest, kind: str) -> Stream:
     """Return the stream whose registers begin with `kind`, WEIGHT or SCALE.
 
     Raises:

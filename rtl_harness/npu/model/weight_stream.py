@@ -96,7 +96,7 @@ class _Bits:
 
 
 @dataclass(frozen=True)
-class _Header:
+class _SliceHeader:
     run_shift: int | None
     length: int
     weight_code: int
@@ -126,7 +126,7 @@ class _Palette:
         return picked
 
 
-def _read_header(bits: _Bits) -> _Header | None:
+def _read_header(bits: _Bits) -> _SliceHeader | None:
     """Read a slice header; None if an end code stands in its place."""
     zdiv = bits.take(3)
     if zdiv == END_CODE:
@@ -140,7 +140,7 @@ def _read_header(bits: _Bits) -> _Header | None:
         raise _StreamEndError
     truncated = bool(bits.take(1))
     new_palette = bool(bits.take(1))
-    return _Header(None if zdiv == RUNS_OFF else zdiv, length, weight_code, truncated, new_palette)
+    return _SliceHeader(None if zdiv == RUNS_OFF else zdiv, length, weight_code, truncated, new_palette)
 
 
 def _read_palette(bits: _Bits) -> _Palette:
@@ -161,7 +161,7 @@ class _Slice:
         open_run: Zeros of a run whose end has not been read.
     """
 
-    header: _Header
+    header: _SliceHeader
     palette: _Palette
     indices: list[int] = field(default_factory=list)
     runs: list[int] = field(default_factory=list)

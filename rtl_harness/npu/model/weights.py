@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from resil.rtl_harness.npu.model.config import NpuConfig
 from resil.rtl_harness.npu.model.conv_config import ConvConfig
-from resil.rtl_harness.npu.model.memory import Memory, Offsets
+from resil.rtl_harness.npu.model.memory import Offsets, RegionMemory
 from resil.rtl_harness.npu.model.tensors import FeatureMap
 from resil.rtl_harness.npu.model.weight_order import weight_order
 from resil.rtl_harness.npu.model.weight_stream import decode
@@ -42,7 +42,7 @@ class WeightReader:
         self._order = weight_order(config, npu)
         self._cache: OrderedDict[bytes, Weights] = OrderedDict()
 
-    def groups(self, memory: Memory) -> Iterator[tuple[Weights, Offsets]]:
+    def groups(self, memory: RegionMemory) -> Iterator[tuple[Weights, Offsets]]:
         """Yield weights and the positions among the active elements that have them."""
         stream = self._config.weights
         data = memory.read(stream.region, slice(stream.base, stream.base + stream.length))

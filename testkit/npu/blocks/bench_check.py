@@ -12,7 +12,7 @@ import numpy as np
 
 from resil.rtl_harness.npu.model.commands import OPERATIONS, Opcode, Register, parse
 from resil.rtl_harness.npu.model.config import npu_config
-from resil.rtl_harness.npu.model.program import End, lower
+from resil.rtl_harness.npu.model.program import StreamEnd, lower
 from resil.rtl_harness.npu.model.status import Status
 from testkit.npu.blocks.block import (
     ACC_BANKS,
@@ -127,7 +127,7 @@ def model_refuses(settings: Set, kind: Opcode, parameter: int, read_only: frozen
         words += [int(register) | value << 16, *([payload] if register & PAYLOAD else [])]
     words += [int(kind) | parameter << 16, int(Opcode.STOP)]
     end = lower(np.array(words, np.uint32), npu_config(NPU), read_only).steps[-1].action
-    assert isinstance(end, End)
+    assert isinstance(end, StreamEnd)
     return end.reason if end.status == Status.CMD_ERROR else ""
 
 

@@ -21,7 +21,7 @@ from resil.rtl_harness.npu.model.commands import (
 from resil.rtl_harness.npu.model.config import npu_config
 from resil.rtl_harness.npu.model.conv_config import ConvConfig
 from resil.rtl_harness.npu.model.memory import SHARED_BUFFER
-from resil.rtl_harness.npu.model.program import Copy, End, Execute, lower
+from resil.rtl_harness.npu.model.program import Copy, Execute, StreamEnd, lower
 from resil.rtl_harness.npu.model.status import Status
 from testkit.npu.blocks.block import MACS, Block, pack
 from testkit.npu.blocks.structs import enums, structs
@@ -212,11 +212,11 @@ class Stream:
         for command in self.commands:
             step = self.steps.get(command.word)
             action = step.action if step else None
-            checks = isinstance(action, Execute | End) or "op" in waits(command)
+            checks = isinstance(action, Execute | StreamEnd) or "op" in waits(command)
             if checks and self.failed in expected:
                 status, last = Status.NONE, range(command.end - 1, command.end + 1)
                 break
-            if isinstance(action, End):
+            if isinstance(action, StreamEnd):
                 if action.status == Status.CMD_END:
                     status, last = Status.CMD_END, range(command.end, command.end + 1)
                     mask |= command.parameter

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from resil.rtl_harness.design.target import Target, load_target
-from resil.rtl_harness.engine.fast.native.build import Variable
-from resil.rtl_harness.engine.fast.native.library import Instance, Port, Stop
+from resil.rtl_harness.engine.fast.native.build import SourceVariable
+from resil.rtl_harness.engine.fast.native.library import ModelInstance, OutputPort, Stop
 from resil.rtl_harness.engine.fast.native.runner import Runner
 from resil.rtl_harness.engine.fast.native.storage import StoragePlace
 from resil.rtl_harness.npu.model.commands import Words
@@ -49,11 +49,11 @@ _WALKERS = {
 _COPY = "u_npu.u_dma.u_copy.addr_q"
 _QREAD = "u_npu.u_cc.u_decode.u_control.index_q"
 _VARIABLES = (
-    *(Variable("cc_blocks", name) for name in ("valid_q", *_BLOCK)),
-    *(Variable("cc_steps", name) for name in ("iz_q", "ky_q", "kx_q")),
-    Variable("dma_copy", "addr_q"),
-    Variable("cc_control", "index_q"),
-    Variable("bus_faults", "config_q"),
+    *(SourceVariable("cc_blocks", name) for name in ("valid_q", *_BLOCK)),
+    *(SourceVariable("cc_steps", name) for name in ("iz_q", "ky_q", "kx_q")),
+    SourceVariable("dma_copy", "addr_q"),
+    SourceVariable("cc_control", "index_q"),
+    SourceVariable("bus_faults", "config_q"),
 )
 
 Image = npt.NDArray[np.uint8]
@@ -137,7 +137,7 @@ class Bench:
     """
 
     def __init__(
-        self, target: str | Target, variables: Sequence[Variable] = (), assertions: bool = False
+        self, target: str | Target, variables: Sequence[SourceVariable] = (), assertions: bool = False
     ) -> None:
         target = load_target(target) if isinstance(target, str) else target
         self.runner = Runner(target, PARAMETERS, (*_VARIABLES, *variables), assertions)
@@ -176,7 +176,7 @@ class Bench:
         return Outcome(
             finished=finished,
             cycles=instance.cycle,
-            status=instance.port(Port.STATUS) if finished else 0,
+            status=instance.port(OutputPort.STATUS) if finished else 0,
             qread=instance.read(self._index),
             sram=sram,
             stray=self.stray(trial, sram),
@@ -196,11 +196,11 @@ class Bench:
             valid, *coordinates = (self._instance.read(part) for part in parts)
             return (1 - valid, *coordinates)
 
-        done = (self._instance.read(self._index), self._instance.port(Port.OPERATION))
+        done = (self._instance.read(self._index), self._instance.port(OutputPort.OPERATION))
         walkers = (position(parts) for parts in self._walkers.values())
         return (done, (self._instance.read(self._copy),), *walkers)
 
-    def _start(self, trial: Trial) -> Instance:
+    def _start(self, trial: Trial) -> ModelInstance:
         instance = self._instance
         instance.copy_from(self._pristine)
         self._content("flash")[:] = flash_image(trial)
@@ -217,7 +217,7 @@ class Bench:
     def _content(self, memory: str) -> Image:
         return self._instance.view(self._memories[memory]).reshape(-1)
 
-    def _stuck(self, instance: Instance, patience: int) -> bool:
+    def _stuck(self, instance: ModelInstance, patience: int) -> bool:
         before, end = self.progress(), instance.cycle + patience
         while instance.cycle < end:
             step = min(end, instance.cycle + max(2_000, patience // 20))

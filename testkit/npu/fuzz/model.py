@@ -18,7 +18,7 @@ from resil.rtl_harness.npu.model.elementwise_config import ElementwiseConfig
 from resil.rtl_harness.npu.model.feature_map import place
 from resil.rtl_harness.npu.model.machine import FunctionalModel
 from resil.rtl_harness.npu.model.memory import SHARED_BUFFER
-from resil.rtl_harness.npu.model.program import Copy, End, Execute, OperationConfig, Program
+from resil.rtl_harness.npu.model.program import Copy, Execute, OperationConfig, Program, StreamEnd
 from resil.rtl_harness.npu.model.status import Status
 from resil.rtl_harness.npu.model.tensors import FeatureMap
 from resil.rtl_harness.npu.workload import FLASH_BASE, SRAM_BASE
@@ -127,7 +127,9 @@ class _Hazards:
     _tables: Mask = field(default_factory=lambda: np.zeros(TABLE_BYTES, bool))
 
     def walk(self, commands: Words) -> None:
-        actions = {step.word: step.action for step in self.program.steps if not isinstance(step.action, End)}
+        actions = {
+            step.word: step.action for step in self.program.steps if not isinstance(step.action, StreamEnd)
+        }
         for found in _commands(commands):
             if found.word not in self.program.boundaries:
                 return

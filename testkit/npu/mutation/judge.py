@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from resil.rtl_harness.design.target import Target
-from resil.rtl_harness.engine.fast.native.build import Variable
+from resil.rtl_harness.engine.fast.native.build import SourceVariable
 from resil.rtl_harness.npu.assertions import asserting
 from resil.rtl_harness.npu.model.config import npu_config
 from testkit.npu.fuzz.bench import Bench, Outcome, stream_seen
@@ -160,7 +160,7 @@ class MutantBench(Bench):
 
     def __init__(self, target: Target, assertions: bool = False) -> None:
         target = asserting(target) if assertions else target
-        super().__init__(target, (Variable(target.top, NUMBER),), assertions)
+        super().__init__(target, (SourceVariable(target.top, NUMBER),), assertions)
         self._number = self._pristine.find(NUMBER)
 
     def select(self, mutant: int) -> None:

@@ -27,7 +27,7 @@ from resil.record.golden import GoldenComparison
 from resil.record.protection_state import ProtectionState
 from resil.record.safety import Safety, SafetyRow
 from resil.record.stored_audit import Compared, StoredAudit
-from resil.record.summary import LeftOut
+from resil.record.summary import NotHazardous
 from resil.record.validation import CHECKS, Validation, ValidationCheck
 from resil.reports import FIRST_PAGE
 from resil.rtl_harness.faults import Outcome
@@ -179,7 +179,7 @@ CASES = {
     "failures that do not count": lambda found: changed(
         found,
         verdict=found.summary.verdict.changed(
-            left_out=(LeftOut(outcome="hang", injections=1, fit=1.0, fit_lo=0.5, fit_hi=2.0),)
+            left_out=(NotHazardous(outcome="hang", injections=1, fit=1.0, fit_lo=0.5, fit_hi=2.0),)
         ),
     ),
     "safety verdict missed": lambda found: changed(found, safety=safety()),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from resil.campaign.campaign import parse_campaign
-from resil.campaign.declaration import ABSENT, REQUIRED, Key, Table
+from resil.campaign.declaration import ABSENT, REQUIRED, Key, KeyTable
 from resil.campaign.keys import TABLES
 from resil.campaign.problems import Problems
 from resil.campaign.section import Section
@@ -45,7 +45,7 @@ BESIDE = {
 def declared(tables):
     """Name, table with its place, and key of all that is declared."""
 
-    def inside(table: Table, place: tuple[str, ...]):
+    def inside(table: KeyTable, place: tuple[str, ...]):
         for key in table.keys:
             if not key.refused:
                 yield ".".join((*place, key.name)), place, key
@@ -90,7 +90,7 @@ def assert_read(message: str, key: Key):
 
 
 def test_an_undeclared_key_cannot_be_read():
-    section = Section(Problems(Path("f.toml")), ("t",), {"a": 1}, Table("t", "Nothing.", ()))
+    section = Section(Problems(Path("f.toml")), ("t",), {"a": 1}, KeyTable("t", "Nothing.", ()))
     with pytest.raises(KeyError, match="declares no key a"):
         section.text("a")
 

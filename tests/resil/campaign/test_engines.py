@@ -14,7 +14,7 @@ from resil.campaign.engines import able, engine_named, engines, register
 from resil.campaign.text import campaign_text
 from resil.errors import CampaignError, ResilError
 from resil.rtl_harness.engine.cxxrtl.engine import CxxrtlEngine
-from resil.rtl_harness.engine.declaration import Ability, EngineDeclaration, Option
+from resil.rtl_harness.engine.declaration import Ability, EngineDeclaration, EngineOption
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.engine.plain.engine import PlainEngine
 from resil.rtl_harness.engine.reference.engine import CocotbEngine
@@ -23,10 +23,10 @@ from testkit.campaigns import TEXT
 from testkit.errors import about
 
 OPTIONS = (
-    Option("depth", "integer", 4, "How deep.", 1, 9),
-    Option("share", "number", 0.5, "How much.", 0.0, 1.0),
-    Option("fast", "boolean", False, "Whether fast."),
-    Option("way", "string", "left", "Which way.", choices=("left", "right")),
+    EngineOption("depth", "integer", 4, "How deep.", 1, 9),
+    EngineOption("share", "number", 0.5, "How much.", 0.0, 1.0),
+    EngineOption("fast", "boolean", False, "Whether fast."),
+    EngineOption("way", "string", "left", "Which way.", choices=("left", "right")),
 )
 TOY = EngineDeclaration("toy", "A toy.", frozenset({Ability.STORAGE}), lambda *_: None, OPTIONS)
 

@@ -15,8 +15,8 @@ from resil.farm.ledger import (
     MOST,
     SHORTEST,
     FarmError,
-    Ledger,
     Portion,
+    PortionLedger,
     portion_seconds,
 )
 from testkit.errors import about
@@ -26,7 +26,7 @@ from testkit.errors import about
 def test_each_injection_is_answered_once_whoever_is_lost(seed):
     chance = random.Random(seed)
     wanted = [np.arange(0, 9000, 3), np.arange(0), np.arange(1, 700)]
-    ledger, answered, out = Ledger(wanted), [], []
+    ledger, answered, out = PortionLedger(wanted), [], []
     while ledger.left or out:
         if (portion := ledger.take(chance.choice([None, 3.0, 900.0]), 2)) is not None:
             out.append(portion)
@@ -40,14 +40,14 @@ def test_each_injection_is_answered_once_whoever_is_lost(seed):
 
 
 def test_portions_follow_the_rate_and_get_small_towards_the_end():
-    ledger = Ledger([np.arange(400_000)])
+    ledger = PortionLedger([np.arange(400_000)])
     assert len(ledger.take(None, 2).numbers) == FIRST
     assert len(ledger.take(100.0, 2).numbers) == 2000
     assert len(ledger.take(100.0, 2, seconds=60.0).numbers) == 6000
     assert len(ledger.take(1e6, 2).numbers) == MOST
     assert len(ledger.take(0.01, 2).numbers) == LEAST
     assert len(ledger.take(1e6, 9000).numbers) == LEAST
-    assert len(Ledger([np.arange(5)]).take(None, 2).numbers) == 5
+    assert len(PortionLedger([np.arange(5)]).take(None, 2).numbers) == 5
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_portions_get_longer_with_the_run_and_no_longer_than_what_may_be_lost(el
 
 
 def test_an_injection_that_ends_its_workers_is_found_and_named():
-    ledger, tries = Ledger([np.arange(500)]), []
+    ledger, tries = PortionLedger([np.arange(500)]), []
 
     def work():
         while (portion := ledger.take(None, 1)) is not None:
@@ -72,7 +72,7 @@ def test_an_injection_that_ends_its_workers_is_found_and_named():
 
 
 def test_what_is_refused_is_not_halved():
-    ledger = Ledger([np.arange(10)])
+    ledger = PortionLedger([np.arange(10)])
     portion = ledger.take(None, 1)
     ledger.give_back(portion, lost=False)
     assert isinstance(portion, Portion)

@@ -3,12 +3,12 @@
 
 import numpy as np
 
-from resil.protection.blocks import Block
+from resil.protection.blocks import UnprotectedBlock
 from resil.protection.items import ProtectableDesign
 from resil.protection.options import load_options
 from resil.protection.risks import OUTCOME_KINDS, Network
 from resil.protection.units import Granularity, ProtectableStorage, cells_of, units_of
-from resil.protection.watchdog_pace import Pace
+from resil.protection.watchdog_pace import WatchdogPace
 from resil.record.campaign_facts import CampaignRecord, TargetRecord
 from resil.record.summary import Summary
 
@@ -20,7 +20,7 @@ SUMMARY = Summary.model_construct(
 )
 
 # Operations of at most 100 of 1,000 cycles: a watchdog of 150 cycles detects hangs before the time-out.
-PACE = Pace(100, 1000, 2000)
+PACE = WatchdogPace(100, 1000, 2000)
 
 
 def storage_of(registers):
@@ -45,7 +45,7 @@ def design_of(storage, granularity=Granularity.GROUP, options=None, exclude=(), 
         for kind in ("ff", "sram"):
             bits[name, kind] = int(((storage.block == name) & (storage.kind == kind)).sum())
         flops, memory = 6.667 * bits[name, "ff"], 0.66 * bits[name, "sram"]
-        blocks[name] = Block(name, 3.0 * flops + memory, flops, memory, "GE", {})
+        blocks[name] = UnprotectedBlock(name, 3.0 * flops + memory, flops, memory, "GE", {})
     area = sum(block.area for block in blocks.values())
     units, by_block = units_of(storage, cells, granularity), granularity is Granularity.BLOCK
     return ProtectableDesign(

@@ -3,7 +3,7 @@
 
 from resil.files import write_text
 from resil.folder.kept_plans import keep_in_build
-from resil.folder.looks import FINISHED, LEDGER, REGISTERED, Entry, Judge, Look
+from resil.folder.looks import FINISHED, LEDGER, REGISTERED, Judge, LedgerEntry, ProtectionLook
 from resil.protection.likeness import network_population
 from resil.record.protection import Protection
 from resil.record.protection_build import AreaMeasured, AreaPredicted, BitExact, Build
@@ -172,11 +172,11 @@ def keep_looked_at(folder, found, *later):
         number, ended = divmod(sequence, 2)
         if ended and results[number] is None:
             break
-        entry = Entry(
+        entry = LedgerEntry(
             sequence=sequence,
             previous=previous,
             kind=FINISHED if ended else REGISTERED,
-            look=Look(
+            look=ProtectionLook(
                 rtl=found.rtl_digest,
                 folder="made",
                 runs=("run",),

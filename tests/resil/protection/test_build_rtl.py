@@ -13,7 +13,7 @@ from resil.protection.options import ProtectionError, load_options
 from resil.record.protection_build import Build
 from resil.rtl_harness.design.elaboration import elaborate
 from resil.rtl_harness.design.target import load_target
-from resil.rtl_harness.redundancy import Group, Mechanism
+from resil.rtl_harness.redundancy import Mechanism, ProtectionGroup
 from tests.resil.protection.plans import group, plan_of
 
 FLOPS = '"flop_parity", "flop_duplicate", "flop_triplicate", "lockstep"'
@@ -107,9 +107,12 @@ def test_choices_become_groups():
         load_options(),
         {"cc": (), "ao": ()},
     )
-    assert groups == [Group("cc", Mechanism.TRIPLICATION), Group("ao", Mechanism.HARDENED)]
+    assert groups == [
+        ProtectionGroup("cc", Mechanism.TRIPLICATION),
+        ProtectionGroup("ao", Mechanism.HARDENED),
+    ]
     both = groups_of(plan("optimal", sb="duplicate secded"), load_options(), {"sb": ()})
-    assert both == [Group("sb", Mechanism.DUPLICATION), Group("sb", Mechanism.SECDED)]
+    assert both == [ProtectionGroup("sb", Mechanism.DUPLICATION), ProtectionGroup("sb", Mechanism.SECDED)]
 
 
 @pytest.mark.parametrize(

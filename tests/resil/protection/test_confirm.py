@@ -9,12 +9,12 @@ from dataclasses import replace
 import pytest
 
 from resil.protection.confirm import confirmation, latent_coverage
-from resil.protection.observed import Copies, Observed, Stratum
+from resil.protection.observed import Copies, Observed, ObservedStratum
 from resil.protection.texts import confirmation_text
 from resil.record.golden import GoldenComparison
 from resil.record.protection_parts import PlanBasis
 from resil.record.protection_state import ProtectionState, confirmation_line
-from resil.stats.evidence import Group
+from resil.stats.evidence import PooledGroup
 from resil.stats.intervals import clopper_pearson
 from tests.resil.protection import plans
 from tests.resil.protection.plans import plan_of
@@ -36,16 +36,18 @@ OTHER = GoldenComparison(
 
 def on(network="other", bad=2, injections=2000, **changes):
     """A network: so many of the upsets outside copies are hazardous, of a raw rate of 8 FIT."""
-    rest = Group("cc", "ff", 8.0, {"masked": injections - bad, "hang": bad})
-    copies = Group("redundant", "ff", 2.0, {"latent": 3000})
-    found = Observed(network, (Stratum(rest), Stratum(copies)), (Copies("triplication", 3000, 0),))
+    rest = PooledGroup("cc", "ff", 8.0, {"masked": injections - bad, "hang": bad})
+    copies = PooledGroup("redundant", "ff", 2.0, {"latent": 3000})
+    found = Observed(
+        network, (ObservedStratum(rest), ObservedStratum(copies)), (Copies("triplication", 3000, 0),)
+    )
     return replace(found, **{"unprotected": bare(), **changes})
 
 
 def bare(bad=600, due=0, injections=2000):
     """What was found without protection: more than any limit below allows."""
     counts = {"masked": injections - bad - due, "hang": bad, "due": due}
-    return (Stratum(Group("cc", "ff", 8.0, counts)),)
+    return (ObservedStratum(PooledGroup("cc", "ff", 8.0, counts)),)
 
 
 def judged(*observed, **changes):

@@ -10,13 +10,13 @@ from resil.protection.choose import choose
 from resil.protection.confirm import confirmation
 from resil.protection.effects import Effect, Mechanisms
 from resil.protection.judge import judge, judge_over_corners
-from resil.protection.observed import Observed, Stratum
+from resil.protection.observed import Observed, ObservedStratum
 from resil.protection.options import load_options
 from resil.protection.targets import Targets
 from resil.protection.texts import build_text, plan_text
 from resil.protection.unit_plan import _network
 from resil.record.protection_build import AREA_DIFFERS
-from resil.stats.evidence import Group
+from resil.stats.evidence import PooledGroup
 from tests.resil.protection.designs import design_of, network_of, rates_of, storage_of
 from tests.resil.protection.plans import build, plan_of
 
@@ -84,11 +84,11 @@ def test_where_nobody_reacts_only_what_is_corrected_helps():
 
 def confirmed(budget, corners):
     strata = (
-        Stratum(Group("cc", "ff", 8.0, {"masked": 9990, "hang": 10})),
-        Stratum(Group("redundant", "ff", 2.0, {"latent": 2700, "due": 300})),
+        ObservedStratum(PooledGroup("cc", "ff", 8.0, {"masked": 9990, "hang": 10})),
+        ObservedStratum(PooledGroup("redundant", "ff", 2.0, {"latent": 2700, "due": 300})),
     )
     plan = plan_of(fit=0.008, fit_hi=0.012, budget_fit=budget)
-    bare = (Stratum(Group("cc", "ff", 8.0, {"masked": 900, "hang": 100})),)
+    bare = (ObservedStratum(PooledGroup("cc", "ff", 8.0, {"masked": 900, "hang": 100})),)
     observed = [Observed("other", strata, (), unprotected=bare)]
     return confirmation(plan, observed, {"hang", "sdc_critical"}, 0.95, corners)
 

@@ -10,10 +10,10 @@ from resil.campaign.safety import SafetySettings
 from resil.protection.choose import choose
 from resil.protection.confirm import Allowed, confirmation, planned_upsets, predicted_fit
 from resil.protection.hold_out import on_hold_out
-from resil.protection.observed import Copies, Observed, Stratum
-from resil.protection.sample_size import POWER, Expected, spread_needed
+from resil.protection.observed import Copies, Observed, ObservedStratum
+from resil.protection.sample_size import POWER, ExpectedStorage, spread_needed
 from resil.protection.targets import Targets
-from resil.stats.evidence import Evidence, Group
+from resil.stats.evidence import Evidence, PooledGroup
 from resil.stats.judgement import Kind
 from resil.stats.safety import pmhf_row, rate_row, spfm_row
 from resil.stats.weighted import weighted_sum
@@ -51,7 +51,7 @@ def test_what_matters_to_one_network_alone_is_left_when_it_takes_no_part():
 
 
 # Without protection every limit below is missed.
-BARE = (Stratum(Group("bare", "ff", 1e12, {"hang": 500, "due": 500})),)
+BARE = (ObservedStratum(PooledGroup("bare", "ff", 1e12, {"hang": 500, "due": 500})),)
 
 
 def seen(strata, copies=(), name="other"):
@@ -69,7 +69,7 @@ def test_the_prediction_is_that_for_hold_out_networks_if_it_is_more():
     assert predicted_fit(plan(0.01)) == 0.01
     assert predicted_fit(plan(0.01, (0.02, 0.06))) == pytest.approx(0.04)
     assert predicted_fit(plan(0.05, (0.02, 0.06))) == 0.05
-    strata = (Stratum(Group("a", "ff", 4.0, {"masked": 1960, "hang": 40})),)
+    strata = (ObservedStratum(PooledGroup("a", "ff", 4.0, {"masked": 1960, "hang": 40})),)
     observed = [seen(strata)]
     # 0.08 FIT are measured: too low is said of the one, too high of the other.
     for fit, hold_out, why in (
@@ -137,7 +137,9 @@ def test_what_is_planned_is_confirmed_as_often_as_is_said():
         strata = []
         for key, n in found.items():
             events = int(rng.binomial(n, shares.get(key, 0.0)))
-            strata.append(Stratum(Group(*key, RAW[key], {"masked": n - events, "hang": events})))
+            strata.append(
+                ObservedStratum(PooledGroup(*key, RAW[key], {"masked": n - events, "hang": events}))
+            )
         observed = [seen(strata, (Copies("triplication", 300, 0),))]
         confirmed += confirmation(own, observed, {"hang"}, 0.95).confirmed
     # The prediction has to lie in a two-sided interval of 95 %, too.
@@ -166,7 +168,9 @@ def test_true_plans_are_confirmed_in_nine_cases_of_ten_over_all_networks(network
                 strata = []
                 for key, n in spread.by_storage.items():
                     events = int(rng.binomial(n, shares.get(key, 0.0)))
-                    strata.append(Stratum(Group(*key, RAW[key], {"masked": n - events, "hang": events})))
+                    strata.append(
+                        ObservedStratum(PooledGroup(*key, RAW[key], {"masked": n - events, "hang": events}))
+                    )
                 observed.append(seen(strata, (Copies("triplication", 300, 0),), f"other{number}"))
             confirmed += confirmation(own, observed, {"hang"}, 0.95).confirmed
             tried += 1
@@ -203,7 +207,7 @@ def test_true_plans_with_a_limit_of_detected_failures_are_confirmed_in_nine_case
                     shares = [bad.get(key, 0.0), told.get(key, 0.0)]
                     hang, detected, masked = rng.multinomial(n, [*shares, 1.0 - sum(shares)]).tolist()
                     counts = {"masked": masked, "hang": hang, "due": detected}
-                    strata.append(Stratum(Group(*key, RAW[key], counts)))
+                    strata.append(ObservedStratum(PooledGroup(*key, RAW[key], counts)))
                 observed.append(seen(strata, (Copies("triplication", 300, 0),), f"other{number}"))
             confirmed[-1] += confirmation(own, observed, {"hang"}, 0.95).confirmed / trials
     assert confirmed[0] >= 0.9 > confirmed[1]
@@ -246,14 +250,16 @@ def test_rows_of_a_safety_verdict_are_shown_as_often_as_is_said(claim):
             share = {("a", "ff"): 0.9 * fit, ("b", "ff"): 0.1 * fit}.get(key, 0.0)
             bad = int(rng.binomial(n, share))
             told = int(rng.binomial(n - bad, due / (1.0 - share))) if key == ("a", "ff") else 0
-            groups.append(Group(*key, RAW[key], {"masked": n - bad - told, "hang": bad, "due": told}))
+            groups.append(PooledGroup(*key, RAW[key], {"masked": n - bad - told, "hang": bad, "due": told}))
         met += row(kind, Evidence(tuple(groups), 0.95, 0.95), outcomes).state == "met"
     assert met >= 180
 
 
 def test_limits_far_above_all_upsets_need_no_more_than_the_least():
     """The fault: the floor of a share went above 1, and the plan of the confirmation failed."""
-    spread = spread_needed([Expected("a", "ff", 0.001, 0.1), Expected("b", "ff", 0.002, 0.0)], 0.1, 0.95)
+    spread = spread_needed(
+        [ExpectedStorage("a", "ff", 0.001, 0.1), ExpectedStorage("b", "ff", 0.002, 0.0)], 0.1, 0.95
+    )
     assert sum(spread.by_storage.values()) == 2000
     assert spread.power == 1.0
 
@@ -261,9 +267,9 @@ def test_limits_far_above_all_upsets_need_no_more_than_the_least():
 def test_power_is_that_of_trials():
     rng = np.random.default_rng(4)
     storage = [
-        Expected("a", "ff", 1.0, 0.02),
-        Expected("b", "ff", 2.0, 0.001),
-        Expected("c", "ff", 0.1, 0.0, 300),
+        ExpectedStorage("a", "ff", 1.0, 0.02),
+        ExpectedStorage("b", "ff", 2.0, 0.001),
+        ExpectedStorage("c", "ff", 0.1, 0.0, 300),
     ]
     found = spread_needed(storage, 0.034, 0.95, sizes=(3000,))
     shares = np.array([one.share for one in storage])
@@ -278,13 +284,13 @@ def test_power_is_that_of_trials():
 
 @pytest.mark.parametrize("rate", [0.1, 0.0])
 def test_where_all_storage_is_redundant_it_gets_its_least(rate):
-    spread = spread_needed([Expected("c", "sram", rate, 0.0, 9000)], 0.1 * rate, 0.95)
+    spread = spread_needed([ExpectedStorage("c", "sram", rate, 0.0, 9000)], 0.1 * rate, 0.95)
     assert spread.by_storage == ({("c", "sram"): 9000} if rate else {})
 
 
 def test_redundant_storage_gets_as_many_as_its_rate_asks():
     """The fault: its own doubt, of the fewest, is more than the whole plan is allowed, whatever is spread."""
-    storage = [Expected("a", "ff", 1.0, 0.0002), Expected("redundant", "sram", 9.0, 0.0, 3000)]
+    storage = [ExpectedStorage("a", "ff", 1.0, 0.0002), ExpectedStorage("redundant", "sram", 9.0, 0.0, 3000)]
     spread = spread_needed(storage, 0.009, 0.95)
     assert spread.by_storage["redundant", "sram"] > 5000
     assert spread.power > POWER

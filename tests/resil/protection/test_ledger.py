@@ -13,7 +13,7 @@ import pytest
 
 from resil.campaign.network_settings import NetworkSettings
 from resil.errors import StoreError
-from resil.folder.looks import LEDGER, Judge, Look
+from resil.folder.looks import LEDGER, Judge, ProtectionLook
 from resil.networks import zoo
 from resil.networks.tflite_reader import read_network
 from resil.networks.tflite_writer import serialise_network
@@ -26,12 +26,12 @@ from resil.protection.judges import (
     refuse_near_copies,
     require_sensitive,
 )
-from resil.protection.ledger import Ledger, shared_confidence
-from resil.protection.observed import Observed, Stratum, evidence_of
+from resil.protection.ledger import LookLedger, shared_confidence
+from resil.protection.observed import Observed, ObservedStratum, evidence_of
 from resil.protection.verify import Sizes, by_raw_rate
 from resil.record.golden import GoldenComparison
 from resil.results.summarise import upset_rates
-from resil.stats.evidence import Group
+from resil.stats.evidence import PooledGroup
 from testkit.campaigns import TEXT, campaign
 from testkit.errors import about
 from testkit.fake import fake_bench
@@ -43,7 +43,7 @@ JUDGE = Judge(name="b", network="n1", content="c1", injections=100)
 def look(number=1, rtl="r", **changes):
     given = {"rtl": rtl, "folder": "built", "runs": ("run",), "asked": "a", "seed": 10 + number}
     given |= {"number": number, "confidence": shared_confidence(0.95, number), "judges": (JUDGE,)}
-    return Look(**{**given, **changes})
+    return ProtectionLook(**{**given, **changes})
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("RESIL_DATA", str(tmp_path / "data"))
     build = tmp_path / "built"
     build.mkdir()
-    ledger = Ledger(build)
+    ledger = LookLedger(build)
     ledger.register(look(1))
     ledger.finish(look(1), confirmed=True)
     ledger.register(look(2))
@@ -61,14 +61,14 @@ def folder(tmp_path, monkeypatch):
 
 def test_a_look_without_an_end_is_remembered_wherever_the_build_lies(folder):
     expected = [(look(1), True), (look(2), None)]
-    assert Ledger().results() == Ledger(folder / "built").results() == expected
+    assert LookLedger().results() == LookLedger(folder / "built").results() == expected
     assert (folder / "data" / LEDGER).read_text() == (folder / "built" / LEDGER).read_text()
     # A copy of before a look is behind, and takes nothing away.
     (folder / "other").mkdir()
-    assert Ledger(folder / "other").results() == expected
+    assert LookLedger(folder / "other").results() == expected
     lines = (folder / "built" / LEDGER).read_text().splitlines(keepends=True)
     (folder / "other" / LEDGER).write_text(lines[0])
-    assert Ledger(folder / "other").results() == expected
+    assert LookLedger(folder / "other").results() == expected
 
 
 def edited(lines):
@@ -93,20 +93,20 @@ def test_a_ledger_that_was_touched_is_refused(change, field, folder):
     file = folder / "data" / LEDGER
     file.write_text("".join(change(file.read_text().splitlines(keepends=True))))
     with pytest.raises(StoreError, check=about(field)):
-        Ledger(folder / "built")
+        LookLedger(folder / "built")
 
 
 def test_a_ledger_that_was_written_anew_as_a_whole_is_seen_in_the_build(folder):
     (folder / "data" / LEDGER).unlink()
-    ledger = Ledger()
+    ledger = LookLedger()
     for number in range(1, 4):
         ledger.register(look(number, seed=99))
     with pytest.raises(StoreError, check=about("ledger.copy")):
-        Ledger(folder / "built")
+        LookLedger(folder / "built")
 
 
 def test_two_looks_at_one_rtl_do_not_begin_at_once(folder):
-    one, other = Ledger(), Ledger(folder / "built")
+    one, other = LookLedger(), LookLedger(folder / "built")
     one.register(look(3))
     with pytest.raises(StoreError, check=about("another look")):
         other.register(look(3, seed=50))
@@ -183,8 +183,8 @@ PLAN = plan_of(budget_fit=0.05)
 
 
 def found(bad):
-    group = Group("cc", "ff", 8.0, {"masked": 1000 - bad, "sdc_critical": bad})
-    return Observed("lax", (Stratum(group),), ())
+    group = PooledGroup("cc", "ff", 8.0, {"masked": 1000 - bad, "sdc_critical": bad})
+    return Observed("lax", (ObservedStratum(group),), ())
 
 
 def required(plan, *observed):
@@ -210,17 +210,17 @@ def test_a_limit_of_detected_failures_alone_needs_a_judge_that_detects_too_many(
     alone = PLAN.changed(budget_fit=None, due_fit_target=1.0)
     with pytest.raises(StoreError, check=about("--verify-network.refuses")):
         required(alone, found(300))
-    group = Group("cc", "ff", 8.0, {"masked": 700, "due": 300})
-    required(alone, Observed("loud", (Stratum(group),), ()))
+    group = PooledGroup("cc", "ff", 8.0, {"masked": 700, "due": 300})
+    required(alone, Observed("loud", (ObservedStratum(group),), ()))
 
 
 def test_each_kind_of_storage_counts_at_the_rates_of_one_corner():
     """The fault: the highest factor of any kind, 3 of SRAM, raised the FIT of flip-flops, whose is 1."""
     groups = (
-        Group("cc", "ff", 8.0, {"masked": 990, "sdc_critical": 10}),
-        Group("sb", "sram", 8.0, {"masked": 1000}),
+        PooledGroup("cc", "ff", 8.0, {"masked": 990, "sdc_critical": 10}),
+        PooledGroup("sb", "sram", 8.0, {"masked": 1000}),
     )
-    judge = Observed("lax", tuple(map(Stratum, groups)), ())
+    judge = Observed("lax", tuple(map(ObservedStratum, groups)), ())
     corners = {"SRAM lowest": {"ff": 1.0, "sram": 0.3}, "SRAM highest": {"ff": 1.0, "sram": 3.0}}
     lowest = evidence_of(judge.strata, 1, 0.95).rate({"sdc_critical"}).lo
     asked = PLAN.changed(budget_fit=2.0 * lowest)
@@ -233,7 +233,7 @@ def test_each_kind_of_storage_counts_at_the_rates_of_one_corner():
 def test_a_judge_that_fails_by_hangs_alone_judges_no_outputs():
     """On the NPU with a threshold of 1e9: 177 wrong outputs were tolerable, 19 hangs missed the budget."""
     counts = {"masked": 600, "sdc_tolerable": 177, "hang": 300}
-    hangs = Observed("lax", (Stratum(Group("cc", "ff", 8.0, counts)),), ())
+    hangs = Observed("lax", (ObservedStratum(PooledGroup("cc", "ff", 8.0, counts)),), ())
     with pytest.raises(StoreError, match="177 had wrong outputs: by hangs alone it would refuse no set"):
         require_sensitive(PLAN, [hangs], {"sdc_critical", "hang"}, 0.95, {})
     # Where hangs alone are hazardous nothing is asked of outputs.
@@ -263,11 +263,13 @@ def test_a_network_that_misses_is_shown_to_miss():
     shown = 0
     for bad in draws.tolist():
         groups = [
-            Group("cc", kind, bits[kind] * technology.fit_per_bit(kind), {"masked": n - lost, "hang": lost})
+            PooledGroup(
+                "cc", kind, bits[kind] * technology.fit_per_bit(kind), {"masked": n - lost, "hang": lost}
+            )
             for kind, n in counts.items()
             for lost in (bad if kind == "ff" else 0,)
         ]
-        seen = Observed("separable", tuple(map(Stratum, groups)), ())
+        seen = Observed("separable", tuple(map(ObservedStratum, groups)), ())
         with suppress(StoreError):
             plan = PLAN.changed(budget_fit=None, spfm_target=0.99)
             require_sensitive(plan, [seen], {"hang"}, 0.95, {})

@@ -8,7 +8,7 @@ import pytest
 
 from resil.protection.likeness import SHOWN, distance, network_population, profile_of
 from resil.protection.texts import confirmation_text
-from resil.record.campaign_facts import Operation
+from resil.record.campaign_facts import RecordedOperation
 from resil.record.protection_state import ProtectionState, confirmation_line
 from resil.stats.input_spread import fewest_inputs
 from tests.resil.protection.plans import confirmation, plan_of
@@ -16,7 +16,7 @@ from tests.resil.protection.plans import confirmation, plan_of
 
 def operation(kind, shape, cycles):
     work = {"kind": kind, "shape": shape}
-    return Operation(index=0, name="o", kind="conv", cycles=cycles, vela_cycles=None, work=work)
+    return RecordedOperation(index=0, name="o", kind="conv", cycles=cycles, vela_cycles=None, work=work)
 
 
 LENET = [operation("conv", (24, 24, 6), 600), operation("pool", (12, 12, 6), 100)]
@@ -82,7 +82,7 @@ def test_one_that_runs_what_chose_is_said():
 
 
 def test_what_is_not_known_is_told_apart_by_content_alone():
-    plain = Operation(index=0, name="o", kind="", cycles=10, vela_cycles=None, work=None)
+    plain = RecordedOperation(index=0, name="o", kind="", cycles=10, vela_cycles=None, work=None)
     found = population({"a": [plain], "b": []})
     assert (found.networks, found.alike, found.unknown) == (2, (), ("a", "b"))
     assert distance(profile_of([plain]), profile_of(LENET)) is None

@@ -14,13 +14,13 @@ from resil.protection.choose import choose
 from resil.protection.confirm import confirmation
 from resil.protection.effects import Effect, Mechanisms
 from resil.protection.judge import judge_over_corners
-from resil.protection.observed import Observed, Stratum, evidence_of
+from resil.protection.observed import Observed, ObservedStratum, evidence_of
 from resil.protection.targets import Targets
 from resil.protection.texts import plan_text
 from resil.protection.unit_plan import _network
 from resil.protection.unused_networks import asked_work
 from resil.stats.clusters import weighted_sum_over_inputs
-from resil.stats.evidence import Group
+from resil.stats.evidence import PooledGroup
 from testkit.campaigns import campaign
 from tests.resil.protection.designs import design_of, network_of, rates_of, storage_of
 from tests.resil.protection.plans import plan_of
@@ -96,7 +96,7 @@ def stratum(events, each=500, raw=1.0):
     """Storage of which so many upsets of each input were hazardous."""
     counts = tuple({"masked": each - n, "hang": n} for n in events)
     whole = {"masked": sum(own["masked"] for own in counts), "hang": sum(events)}
-    return Stratum(Group("cc", "ff", raw, whole), inputs=counts)
+    return ObservedStratum(PooledGroup("cc", "ff", raw, whole), inputs=counts)
 
 
 def test_a_confirmation_is_over_inputs_where_a_network_s_are_drawn():

@@ -19,7 +19,7 @@ from resil.protection.unit_plan import Origin, unit_plan
 from resil.protection.units import Granularity
 from resil.record.blocks import Block, PartLimit, Total
 from resil.record.campaign_facts import CampaignRecord, EstimateRecord, NetworkRecord, TargetRecord
-from resil.record.interval import Interval
+from resil.record.interval import RecordedInterval
 from resil.record.protection import Protection
 from resil.record.protection_parts import ChoosingRun
 from resil.record.protection_state import ProtectionState
@@ -216,7 +216,7 @@ def test_storage_of_unknown_risk_is_refused():
 def test_limits_of_zero_under_a_total_above_it_are_refused():
     summary = copy.deepcopy(FF)
     for entry in summary["limits"]:
-        entry.update(fit=Interval(0.0, 0.0, 0.0), fit_hi_joint=0.0)
+        entry.update(fit=RecordedInterval(0.0, 0.0, 0.0), fit_hi_joint=0.0)
     with pytest.raises(ProtectionError, check=about("total.fit")):
         plan_of(summary, OPTIONS, 1e6)
 

@@ -14,15 +14,15 @@ from resil.protection.confirm import confirmation
 from resil.protection.effects import Effect, Mechanisms
 from resil.protection.groups_to_build import groups_of, watchdog_of
 from resil.protection.judge import judge
-from resil.protection.observed import Hangs, Observed, Stratum
+from resil.protection.observed import Hangs, Observed, ObservedStratum
 from resil.protection.options import ProtectionError, load_options
 from resil.protection.risks import HANG, HARMFUL
 from resil.protection.targets import Targets
 from resil.protection.unit_plan import Origin, unit_plan
 from resil.protection.units import Granularity
-from resil.protection.watchdog_pace import Pace, watchdog_limit
+from resil.protection.watchdog_pace import WatchdogPace, watchdog_limit
 from resil.record.protection_parts import ChoosingRun
-from resil.stats.evidence import Group
+from resil.stats.evidence import PooledGroup
 from testkit.errors import about
 from tests.resil.protection.designs import PACE, SUMMARY, design_of, network_of, rates_of, storage_of
 from tests.resil.protection.plans import plan_of, watchdog
@@ -35,16 +35,16 @@ DOG = load_options().options["watchdog"]
 @pytest.mark.parametrize(
     ("pace", "limit", "detects"),
     [
-        (Pace(100, 1000, 2000), 150, True),
+        (WatchdogPace(100, 1000, 2000), 150, True),
         # Alarm and time-out fall together, or the time-out comes first.
-        (Pace(100, 1000, 2000), 997, True),
-        (Pace(100, 1000, 2000), 998, False),
-        (Pace(100, 1000, 2000), 5000, False),
+        (WatchdogPace(100, 1000, 2000), 997, True),
+        (WatchdogPace(100, 1000, 2000), 998, False),
+        (WatchdogPace(100, 1000, 2000), 5000, False),
         # A false alarm helps nobody.
-        (Pace(150, 1000, 2000), 150, False),
+        (WatchdogPace(150, 1000, 2000), 150, False),
         # Each operation has a time-out of the host.
-        (Pace(100, 1000, 2000, 200), 150, True),
-        (Pace(100, 1000, 2000, 200), 198, False),
+        (WatchdogPace(100, 1000, 2000, 200), 150, True),
+        (WatchdogPace(100, 1000, 2000, 200), 198, False),
     ],
 )
 def test_when_it_detects(pace, limit, detects):
@@ -114,8 +114,8 @@ def test_hangs_that_go_on_are_no_hangs_to_a_watchdog():
 )
 def test_a_watchdog_that_does_not_detect_is_not_confirmed(reported, promised, confirmed):
     counts = {"masked": 5000 - 40 + reported, "hang": 40 - reported}
-    strata = (Stratum(Group("a", "ff", 1.0, counts)),)
-    bare = (Stratum(Group("a", "ff", 100.0, {"hang": 1000})),)
+    strata = (ObservedStratum(PooledGroup("a", "ff", 1.0, counts)),)
+    bare = (ObservedStratum(PooledGroup("a", "ff", 100.0, {"hang": 1000})),)
     observed = Observed("other", strata, (), None, Hangs(40, reported, promised), unprotected=bare)
     plan = plan_of(fit=(40 - reported) / 5000, spfm=0.99, spfm_lo=0.9)
     found = confirmation(plan, [observed], {"hang"}, 0.95)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from resil.record import numbers
-from resil.record.interval import Interval
+from resil.record.interval import RecordedInterval
 
 
 def test_examples_in_the_docstrings():
@@ -35,8 +35,8 @@ def test_percent_never_rounds_to_certainty(fraction):
 
 
 def test_ranges_and_missing_values():
-    assert numbers.fit_range(Interval(None, 0.0, 0.0123)) == "[0, 0.0123]"
-    assert numbers.percent_range(Interval(0.5, 0.4, 0.6)) == "[40.0, 60.0]"
+    assert numbers.fit_range(RecordedInterval(None, 0.0, 0.0123)) == "[0, 0.0123]"
+    assert numbers.percent_range(RecordedInterval(0.5, 0.4, 0.6)) == "[40.0, 60.0]"
     assert numbers.fit(None) == numbers.percent(None) == numbers.count(None) == numbers.area(None) == "n/a"
     assert numbers.ratio(1.0, 0.0) is None
 

@@ -7,19 +7,19 @@ from dataclasses import replace
 
 import pytest
 
-from resil.campaign.safety import Mechanism, SafetySettings
+from resil.campaign.safety import SafetyMechanism, SafetySettings
 from resil.results.fault_classes import in_use_row, unguarded_blocks, weakly_covered
 from resil.results.safety_rows import Grounds, Permanent, safety_verdict
-from resil.stats.evidence import Evidence, Group
+from resil.stats.evidence import Evidence, PooledGroup
 from resil.stats.judgement import Kind
 
-FF = Group(
+FF = PooledGroup(
     "mac", "ff", 1.0, {"masked": 8_760, "latent": 900, "sdc_critical": 300, "due:sdc_critical:parity": 40}
 )
-SRAM = Group("sb", "sram", 9.0, {"masked": 500, "latent": 9_500})
+SRAM = PooledGroup("sb", "sram", 9.0, {"masked": 500, "latent": 9_500})
 HAZARDOUS = frozenset({"sdc_critical"})
 SPFM = Kind("spfm_in_use", "share", True, 0.99)
-STUCK = Group("mac", "ff", 1.0, {"masked": 900, "sdc_critical": 100})
+STUCK = PooledGroup("mac", "ff", 1.0, {"masked": 900, "sdc_critical": 100})
 
 
 def verdict(groups=(FF, SRAM), mechanisms=(), permanent="no stuck-at campaign", asil="D"):
@@ -53,7 +53,7 @@ def test_memory_that_counts_as_hazardous_is_never_called_idle():
 
 
 def test_nothing_in_use_is_not_assessed_rather_than_perfect():
-    idle = Evidence((Group("sb", "sram", 1.0, {"latent": 1_000}),))
+    idle = Evidence((PooledGroup("sb", "sram", 1.0, {"latent": 1_000}),))
     for evidence in (idle, Evidence(()), Evidence((replace(SRAM, fit_raw=0.0),))):
         assert in_use_row(SPFM, evidence, HAZARDOUS).state == "not assessed"
 
@@ -63,10 +63,10 @@ def test_faults_are_single_point_where_no_mechanism_stands_and_residual_where_on
     rows = verdict()
     assert rows["single_point_transient"].value == pytest.approx(raw)
     assert rows["residual_transient"].value == 0.0
-    guarded = verdict(mechanisms=(Mechanism("parity", blocks=("mac",)),))
+    guarded = verdict(mechanisms=(SafetyMechanism("parity", blocks=("mac",)),))
     assert guarded["single_point_transient"].value == 0.0
     assert guarded["residual_transient"].value == pytest.approx(raw)
-    other = verdict(mechanisms=(Mechanism("parity", blocks=("sb",)),))
+    other = verdict(mechanisms=(SafetyMechanism("parity", blocks=("sb",)),))
     assert other["single_point_transient"].value == pytest.approx(raw)
     for found in (rows, guarded):
         whole = sum(found[f"{name}_transient"].value for name in ("single_point", "residual", "safe"))
@@ -74,22 +74,24 @@ def test_faults_are_single_point_where_no_mechanism_stands_and_residual_where_on
 
 
 def test_permanent_faults_have_latent_ones_only_in_mechanisms():
-    evidence = Evidence((STUCK, Group("ecc", "ff", 0.5, {"masked": 480, "due:masked:parity": 20})))
+    evidence = Evidence((STUCK, PooledGroup("ecc", "ff", 0.5, {"masked": 480, "due:masked:parity": 20})))
     own = evidence.where(lambda group: group.block == "ecc")
-    guards = (Mechanism("parity", blocks=("mac",), storage=("u.ecc",)),)
+    guards = (SafetyMechanism("parity", blocks=("mac",), storage=("u.ecc",)),)
     rows = verdict(mechanisms=guards, permanent=Permanent(evidence, own, "stuck bits"))
     assert rows["residual_permanent"].value == pytest.approx(0.1)
     assert rows["latent_permanent"].value == pytest.approx(0.48)
     assert rows["safe_permanent"].value == pytest.approx(0.9)
-    unnamed = verdict(mechanisms=(Mechanism("parity"),), permanent=Permanent(evidence, None, "stuck bits"))
+    unnamed = verdict(
+        mechanisms=(SafetyMechanism("parity"),), permanent=Permanent(evidence, None, "stuck bits")
+    )
     assert unnamed["latent_permanent"].state == unnamed["safe_permanent"].state == "not assessed"
     assert unnamed["safe_permanent"].value is None
     unknown = verdict()
     assert all(unknown[f"{name}_permanent"].value is None for name in ("single_point", "residual", "safe"))
 
 
-COVERED = Group("mac", "ff", 1.0, {"masked": 9_000, "due:sdc_critical:parity": 1_000})
-STUCK_COVERED = Group("mac", "ff", 1.0, {"masked": 100, "due:sdc_critical:parity": 900})
+COVERED = PooledGroup("mac", "ff", 1.0, {"masked": 9_000, "due:sdc_critical:parity": 1_000})
+STUCK_COVERED = PooledGroup("mac", "ff", 1.0, {"masked": 100, "due:sdc_critical:parity": 900})
 
 
 def test_dedicated_measures_are_asked_for_where_no_mechanism_stands():
@@ -117,30 +119,30 @@ def test_dedicated_measures_are_asked_for_where_no_mechanism_stands():
 )
 def test_a_mechanism_in_name_alone_answers_no_question_of_measures(transient, permanent, state):
     """An error flag over all blocks with hardly any coverage left no single-point fault."""
-    guards = (Mechanism("parity", blocks=("mac",)),)
+    guards = (SafetyMechanism("parity", blocks=("mac",)),)
     assert verdict((transient,), guards, permanent)["dedicated_measures"].state == state
 
 
 def test_coverage_that_nothing_shows_is_weak():
-    guards = (Mechanism("parity"),)
+    guards = (SafetyMechanism("parity"),)
     quiet, ended = {"masked": 1_000}, {"masked": 900, "due": 100}
     for counts in (quiet, ended):
-        evidence = Evidence((Group("mac", "ff", 1.0, counts),))
+        evidence = Evidence((PooledGroup("mac", "ff", 1.0, counts),))
         assert weakly_covered(evidence, {"sdc_critical", "due"}, guards) == {"mac"}
-    assert unguarded_blocks(Evidence((Group("", "ff", 1.0, quiet),)), (Mechanism("p", blocks=("mac",)),)) == {
-        "several blocks"
-    }
+    assert unguarded_blocks(
+        Evidence((PooledGroup("", "ff", 1.0, quiet),)), (SafetyMechanism("p", blocks=("mac",)),)
+    ) == {"several blocks"}
 
 
 def test_none_of_the_classes_can_be_claimed_into_a_verdict():
-    rows = verdict((COVERED,), (Mechanism("parity"),))
+    rows = verdict((COVERED,), (SafetyMechanism("parity"),))
     for name, row in rows.items():
         if name.startswith(("single_point", "residual", "safe", "latent_permanent")):
             assert row.state == "not assessed"
 
 
 def test_storage_whose_permanent_faults_were_never_injected_answers_no_question_of_measures():
-    guards = (Mechanism("parity", blocks=("mac",)),)
+    guards = (SafetyMechanism("parity", blocks=("mac",)),)
     partly = Permanent(Evidence((STUCK_COVERED,)), None, "stuck bits", not_injected="1,024 SRAM bits")
     row = verdict((COVERED,), guards, partly)["dedicated_measures"]
     assert (row.state, row.value) == ("not assessed", None)

@@ -18,7 +18,7 @@ from resil.results.evidence import Class, Hazards
 from resil.results.safety_grounds import rate_variations
 from resil.results.safety_rows import Grounds, Permanent, predicted_verdict, safety_verdict
 from resil.run.campaign import verdict_code
-from resil.stats.evidence import Evidence, Group
+from resil.stats.evidence import Evidence, PooledGroup
 from resil.stats.technology import load_technology
 from testkit.campaigns import TEXT
 from testkit.fake import install
@@ -182,7 +182,7 @@ def test_assumptions_tell_the_time_out_that_engines_have(tmp_path, monkeypatch):
 def grounds(counts, settings_text="", permanent: Permanent | str = "none", not_injected="", **more):
     campaign = parse_campaign(Path("c.toml"), tomllib.loads(HEAD + SAFETY + settings_text))
     assert campaign.safety is not None
-    evidence = Evidence((Group("mac", "ff", 10.0, counts),))
+    evidence = Evidence((PooledGroup("mac", "ff", 10.0, counts),))
     hazards = frozenset(more.pop("hazardous", campaign.hazardous))
     rates = more.pop("rates", {})
     return Grounds(campaign.safety, hazards, evidence, evidence, "tests", not_injected, permanent, rates)
@@ -265,7 +265,7 @@ def test_coverage_is_not_known_where_alarms_ended_injections():
 
 
 def test_permanent_faults_join_the_share_of_pmhf():
-    stuck = Evidence((Group("mac", "ff", 3.0, {"masked": 900, "hang": 100}),))
+    stuck = Evidence((PooledGroup("mac", "ff", 3.0, {"masked": 900, "hang": 100}),))
     text = 'permanent = "p"\n'
     without = grounds({"masked": 1000}, text).settings
     base = grounds({"masked": 900, "hang": 100}, text, Permanent(stuck, None, "stuck"))

@@ -7,7 +7,7 @@ import pytest
 
 from resil.results.safety_rows import safety_verdict
 from resil.results.views import CENTRE, views_of
-from resil.stats.evidence import Evidence, Group
+from resil.stats.evidence import Evidence, PooledGroup
 from testkit.campaigns import TEXT
 from tests.resil.results.test_like_these import run
 from tests.resil.results.test_safety_rows import HEAD, SAFETY, grounds, rows
@@ -17,7 +17,7 @@ COUNTS = {"masked": 9700, "sdc_critical": 100, "due:sdc_critical:error": 150, "d
 
 
 def test_what_an_alarm_is_worth_is_the_difference_of_the_views():
-    evidence = Evidence((Group("mac", "ff", 10.0, COUNTS),))
+    evidence = Evidence((PooledGroup("mac", "ff", 10.0, COUNTS),))
     total = evidence.rate({"sdc_critical"})
     found = views_of(evidence, frozenset({"sdc_critical", "hang"}), {}, total)
     assert found.aided.fit is total
@@ -26,13 +26,13 @@ def test_what_an_alarm_is_worth_is_the_difference_of_the_views():
 
 
 def test_a_fault_whose_run_the_alarm_ended_counts_as_the_worst_if_nobody_reacts():
-    evidence = Evidence((Group("mac", "ff", 10.0, {"masked": 900, "due::error": 100}),))
+    evidence = Evidence((PooledGroup("mac", "ff", 10.0, {"masked": 900, "due::error": 100}),))
     found = views_of(evidence, frozenset({"sdc_critical"}), {}, evidence.rate(()))
     assert found.unaided.fit.estimate == pytest.approx(1.0)
 
 
 def test_the_worst_corner_decides_and_is_named():
-    evidence = Evidence((Group("mac", "ff", 10.0, COUNTS),))
+    evidence = Evidence((PooledGroup("mac", "ff", 10.0, COUNTS),))
     total = evidence.rate({"sdc_critical"})
     found = views_of(evidence, frozenset({"sdc_critical"}), CORNERS, total).aided
     assert found.corner == "raw rates of flip-flops highest"

@@ -13,7 +13,7 @@ from resil.campaign import engines
 from resil.campaign.engines import register
 from resil.cli import main
 from resil.rtl_harness.engine.contract import GoldenRun
-from resil.rtl_harness.engine.declaration import Ability, EngineDeclaration, Option
+from resil.rtl_harness.engine.declaration import Ability, EngineDeclaration, EngineOption
 from resil.rtl_harness.faults import Injection, RunEnd, Seen
 
 CYCLES = 500
@@ -60,7 +60,7 @@ TOY = EngineDeclaration(
     "Says of every fault the same.",
     frozenset({Ability.STORAGE}),
     make,
-    (Option("says", "string", "masked", "What it says.", choices=("masked", "hang")),),
+    (EngineOption("says", "string", "masked", "What it says.", choices=("masked", "hang")),),
 )
 
 

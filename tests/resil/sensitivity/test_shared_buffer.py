@@ -15,11 +15,11 @@ from resil.rtl_harness.npu.buffer.liveness import Liveness, buffer_liveness
 from resil.rtl_harness.npu.buffer.stays import Role
 from resil.rtl_harness.npu.work import operation_work
 from resil.sensitivity.coverage import judge
-from resil.sensitivity.model import SHIPPED, LeftOut, load_model
+from resil.sensitivity.model import SHIPPED, HoldOutBlock, load_model
 from resil.sensitivity.predict import predict_parts
 from resil.sensitivity.shared_buffer import predict_buffer
 from resil.stats.rates import OUTCOMES
-from resil.work.inference import Inference, Strike
+from resil.work.inference import Inference, OperationUpset
 from testkit.errors import about
 
 
@@ -34,7 +34,7 @@ def known():
 def test_a_struck_accumulator_changes_its_own_element_alone(known):
     inference = known[1][0]
     clean = inference.feature_map(1)
-    found = inference.struck(1, [Strike(None, place, 31) for place in range(0, clean.size, 7)])
+    found = inference.struck(1, [OperationUpset(None, place, 31) for place in range(0, clean.size, 7)])
     for place, values in zip(range(0, clean.size, 7), found, strict=True):
         different = np.flatnonzero((values != clean).reshape(-1)).tolist()
         assert different in ([], [place])
@@ -45,7 +45,7 @@ def test_a_struck_input_changes_what_the_kernel_sees_of_it_and_nothing_else(know
     inference = known[1][0]
     place = inference.operand(1)
     y, x = 3, 3
-    (values,) = inference.struck(1, [Strike(place.region, int(place.offsets[y, x, 0, 0]), 6)])
+    (values,) = inference.struck(1, [OperationUpset(place.region, int(place.offsets[y, x, 0, 0]), 6)])
     rows, columns, _ = np.nonzero(values != inference.feature_map(1))
     assert rows.size
     assert (
@@ -56,11 +56,11 @@ def test_a_struck_input_changes_what_the_kernel_sees_of_it_and_nothing_else(know
 def test_nothing_struck_changes_nothing(known):
     inference = known[1][0]
     for operation in range(inference.operations):
-        twice = Strike(None, 0, 0)
+        twice = OperationUpset(None, 0, 0)
         (values,) = inference.struck(operation, [twice])
         assert values.shape == inference.feature_map(operation).shape
     before = inference.output_hash
-    inference.struck(0, [Strike(None, 0, 30)])
+    inference.struck(0, [OperationUpset(None, 0, 30)])
     assert inference.output_hash == before
 
 
@@ -100,7 +100,7 @@ def test_a_struck_table_changes_the_elements_that_are_looked_up_in_it():
     stay = tables[0]
     first, last = stay.box[2]
     clean = inference.feature_map(stay.operation)
-    found = inference.struck(stay.operation, [Strike(8, place, 6) for place in range(first, last)])
+    found = inference.struck(stay.operation, [OperationUpset(8, place, 6) for place in range(first, last)])
     changed = [int((values != clean).sum()) for values in found]
     assert sum(changed) == clean.size * clean.dtype.itemsize
 
@@ -119,7 +119,7 @@ def test_a_buffer_of_another_design_is_refused():
 
 def test_runs_of_one_network_are_judged_together():
     """Two runs into the same storage, with other seeds, are one observation of it, not the last of both."""
-    row = LeftOut("n", "t", "sb", "sram", 100.0, (90, 5, 5, 0, 0, 0), (90, 5, 4, 1, 0, 0), 1e4)
+    row = HoldOutBlock("n", "t", "sb", "sram", 100.0, (90, 5, 5, 0, 0, 0), (90, 5, 4, 1, 0, 0), 1e4)
     others = [replace(row, network=name) for name in "abc"]
     once, twice = (
         judge([*rows, *others], {"t": {("sb", "sram"): 8}})

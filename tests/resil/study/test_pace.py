@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import pytest
 
-from resil.study.pace import Pace
+from resil.study.pace import StudyPace
 from tests.resil.studies import study
 
 
 def test_a_network_takes_as_long_as_on_another_target_and_others_the_mean():
     cells = study().cells
-    pace = Pace(cells)
+    pace = StudyPace(cells)
     assert pace.seconds_left is None
     assert pace.during(cells[0], 3.0) == "0 of 4 cells"
     pace.answered(cells[0])
@@ -29,7 +29,7 @@ def test_a_network_takes_as_long_as_on_another_target_and_others_the_mean():
 
 def test_what_follows_on_the_cells_is_said_for_nothing_is_foretold_of_it():
     cells = study().cells
-    pace = Pace(cells, "protection")
+    pace = StudyPace(cells, "protection")
     pace.answered(cells[0])
     pace.note(cells[0], 10.0, 500)
     assert pace.text() == "1 of 4 cells, about 30 s left, then protection, 50 injections/s"
@@ -38,7 +38,7 @@ def test_what_follows_on_the_cells_is_said_for_nothing_is_foretold_of_it():
 
 def test_builds_are_foretold_for_each_target_once():
     cells = study().cells
-    pace = Pace(cells)
+    pace = StudyPace(cells)
     pace.answered(cells[0])
     pace.note(cells[0], 110.0, 500, 100.0)
     assert pace.seconds_left == pytest.approx(10.0 + 2 * 10.0 + 100.0)
@@ -50,7 +50,7 @@ def test_builds_are_foretold_for_each_target_once():
 
 def test_what_was_finished_before_counts_and_tells_no_time():
     cells = study().cells
-    pace = Pace(cells)
+    pace = StudyPace(cells)
     for cell in cells[:3]:
         pace.answered(cell)
     assert pace.text() == "3 of 4 cells"

@@ -21,7 +21,7 @@ from resil.results.summarise import technology_of
 from resil.validation import validate
 from resil.validation.coverage import Covered, covered, true_fit
 from resil.validation.design import Truth, differing, outcome_of, tally_bench, write_design
-from resil.validation.model import Model, bits
+from resil.validation.model import RestartModel, bits
 from resil.validation.mutants import MUTANTS, run_trial, tried
 from resil.validation.trial import TRUTH_FILE, engine_trial
 from testkit.once import made_once
@@ -52,7 +52,7 @@ def test_the_model_has_every_outcome(work):
 
 
 def test_the_model_follows_a_flip():
-    model = Model()
+    model = RestartModel()
     # The sum of a lane is cleared by nothing: what it holds before the first addition stays in it.
     assert model.answer("sum_q", 0, 0, 0).seen != "masked"
     # Beyond the last state there is no way back.

@@ -13,7 +13,7 @@ import pytest
 
 from resil.rtl_harness import bench
 from resil.rtl_harness.bench import (
-    Step,
+    BootStep,
     boot_program,
     check,
     interrupt,
@@ -30,8 +30,8 @@ from resil.rtl_harness.design.target import (
     TargetAlarm,
     TargetMemory,
 )
-from resil.rtl_harness.engine.fast.native.build import Variable
-from resil.rtl_harness.engine.fast.native.library import Port, Stop
+from resil.rtl_harness.engine.fast.native.build import SourceVariable
+from resil.rtl_harness.engine.fast.native.library import OutputPort, Stop
 from resil.rtl_harness.engine.fast.native.runner import Runner
 from resil.rtl_harness.engine.memories import readmemh_text
 from resil.rtl_harness.engine.workload import OutputSpec, Workload
@@ -168,8 +168,8 @@ class Hosted:
         self.target = Target(
             *("bench modules", "bench", sources, "clk_i", "rst_ni", "u_a", "done_o", {}, memories), **ports
         )
-        extra = [Variable("traffic", name) for name in ("broken_q", "r_log_q", "b_log_q", "w_count_q")]
-        extra += [Variable("resil_boot", "error_q"), Variable("device", "word_q")]
+        extra = [SourceVariable("traffic", name) for name in ("broken_q", "r_log_q", "b_log_q", "w_count_q")]
+        extra += [SourceVariable("resil_boot", "error_q"), SourceVariable("device", "word_q")]
         self.runner = Runner(self.target, {}, extra)
 
     @contextmanager
@@ -268,8 +268,8 @@ def test_hosts_run_programs(hosted, host):
     with hosted.run(programs={host: program}) as instance:
         assert hosted.stop is Stop.DONE
         assert instance.alarms_up == 0
-        assert instance.port(Port.STATUS) >> place & 0xFFFF_FFFF == 7
-        assert instance.port(Port.OPERATION) >> place // 2 & 0xFFFF == 3
+        assert instance.port(OutputPort.STATUS) >> place & 0xFFFF_FFFF == 7
+        assert instance.port(OutputPort.OPERATION) >> place // 2 & 0xFFFF == 3
         assert value(instance, f"u_{host}.u_device.word_q") >> 32 & 0xFFFF_FFFF == 0xCAFE_F00D
         assert instance.cycle > 60
 
@@ -306,7 +306,7 @@ def test_a_host_waits_as_long_as_it_takes(hosted, program):
 def test_numbers_of_a_step_have_32_bits():
     with pytest.raises(ValueError, match="address: expected 32 bits, found 0x100000000"):
         write(1 << 32, 0)
-    assert Step(bench.Operation.END) == Step(bench.Operation.END, 0, 0, 0)
+    assert BootStep(bench.BootOperation.END) == BootStep(bench.BootOperation.END, 0, 0, 0)
     assert doctest.testmod(bench).failed == 0
     assert readmemh_text(boot_program([]), 16) == 32 * "0" + "\n"
 

@@ -8,7 +8,7 @@ import pytest
 
 from resil.rtl_harness.npu.model.commands import Opcode
 from resil.rtl_harness.npu.model.config import CONFIGS, NpuConfig
-from resil.rtl_harness.npu.model.program import End, lower
+from resil.rtl_harness.npu.model.program import StreamEnd, lower
 from resil.rtl_harness.npu.model.status import Status
 from testkit.npu.model_cases import NAMES, random_case
 from testkit.npu.model_support import Case
@@ -32,7 +32,7 @@ WIDE = ("WEIGHT_BASE", "WEIGHT_LENGTH", "SCALE_BASE", "SCALE_LENGTH", "OFM_SCALE
 def accepted(case: Case, npu: NpuConfig) -> bool:
     program = lower(case.stream, npu, READ_ONLY)
     end = program.steps[-1].action
-    assert isinstance(end, End)
+    assert isinstance(end, StreamEnd)
     assert end.status in (Status.CMD_END, Status.CMD_ERROR)
     assert len(program.operations) == (end.status == Status.CMD_END)
     return end.status == Status.CMD_END

@@ -8,7 +8,7 @@ import pytest
 
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.npu.model.config import CONFIGS, ETHOS_U55_32, NpuConfig, npu_config
-from resil.rtl_harness.npu.model.program import End, lower
+from resil.rtl_harness.npu.model.program import StreamEnd, lower
 from resil.rtl_harness.npu.model.status import Status
 from testkit.errors import about
 from testkit.npu.model_support import Case, Shape, conv_case, scale_bytes
@@ -30,7 +30,7 @@ def refusal(case: Case, npu: NpuConfig = ETHOS_U55_32) -> str:
     """Why the operation does not start, "" if it does; region 6 is read only."""
     program = lower(case.stream, npu, frozenset({6}))
     end = program.steps[-1].action
-    assert isinstance(end, End)
+    assert isinstance(end, StreamEnd)
     assert end.status in (Status.CMD_END, Status.CMD_ERROR)
     assert len(program.operations) == (end.status == Status.CMD_END)
     return end.reason if end.status == Status.CMD_ERROR else ""

@@ -18,15 +18,15 @@ from resil.rtl_harness.npu.model.commands import (
 )
 from resil.rtl_harness.npu.model.config import ETHOS_U55_32
 from resil.rtl_harness.npu.model.memory import SHARED_BUFFER
-from resil.rtl_harness.npu.model.program import Copy, End, lower
+from resil.rtl_harness.npu.model.program import Copy, StreamEnd, lower
 from resil.rtl_harness.npu.model.status import Status
 from testkit.npu.model_support import command, setting, settings, stream
 
 
-def end_of(*parts: list[int], read_only: frozenset[int] = frozenset()) -> End:
+def end_of(*parts: list[int], read_only: frozenset[int] = frozenset()) -> StreamEnd:
     """How the stream ends."""
     action = lower(stream(*parts), ETHOS_U55_32, read_only).steps[-1].action
-    assert isinstance(action, End)
+    assert isinstance(action, StreamEnd)
     return action
 
 
@@ -52,8 +52,8 @@ def test_a_stream_is_split_into_commands():
 @given(st.lists(st.integers(0, 2**32 - 1), max_size=20))
 def test_any_words_end_once(words: list[int]):
     program = lower(np.array(words, dtype=np.uint32), ETHOS_U55_32)
-    assert [isinstance(step.action, End) for step in program.steps].count(True) == 1
-    assert isinstance(program.steps[-1].action, End)
+    assert [isinstance(step.action, StreamEnd) for step in program.steps].count(True) == 1
+    assert isinstance(program.steps[-1].action, StreamEnd)
 
 
 def test_every_bit_of_a_command_word_is_checked():
@@ -61,7 +61,7 @@ def test_every_bit_of_a_command_word_is_checked():
     for code in range(1 << 16):
         words = np.array([code, 0, 0], dtype=np.uint32)
         action = lower(words, ETHOS_U55_32).steps[-1].action
-        assert isinstance(action, End)
+        assert isinstance(action, StreamEnd)
         unknown = "unknown" in action.reason or "reserved" in action.reason
         assert unknown == (code not in known), hex(code)
 
@@ -144,7 +144,7 @@ def test_commands_without_an_effect_on_memory(name):
 COPY = {"DMA0_SRC": 0x20, "DMA0_DST": 0x40, "DMA0_LEN": 0x10, "DMA0_SRC_REGION": 0, "DMA0_DST_REGION": 1}
 
 
-def copy_end(**changes: int) -> End:
+def copy_end(**changes: int) -> StreamEnd:
     return end_of(
         settings({**COPY, **changes}), command("OP_DMA_START"), command("OP_STOP"), read_only=frozenset({6})
     )

@@ -15,7 +15,7 @@ from resil.rtl_harness.npu.model.elementwise_config import (
     Function,
     OperandScale,
 )
-from resil.rtl_harness.npu.model.output_config import Activation, Banks, Block, Output
+from resil.rtl_harness.npu.model.output_config import Activation, Banks, OfmBlock, Output
 from resil.rtl_harness.npu.model.tensors import FeatureMap, Tiles
 from tests.rtl_harness.npu.literal_arithmetic import elementwise
 from tests.rtl_harness.npu.literal_memory import Registers
@@ -59,7 +59,7 @@ def test_corners(function: Function, size: int):
         for rounding, global_scale, (scale, shift) in product(Rounding, (False, True), SCALES):
             output = Output(
                 ofm=feature_map(4),
-                block=Block(1, 1, 1),
+                block=OfmBlock(1, 1, 1),
                 banks=Banks(0, 0, 0),
                 activation=Activation(0, 0, False, None),
                 rounding=rounding,

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from resil.networks import zoo
-from resil.networks.compile import CompiledNetwork, Operation, TensorSlot, compile_network
+from resil.networks.compile import CompiledNetwork, CompiledOperation, TensorSlot, compile_network
 from resil.networks.ends import Ends
 from resil.networks.graph import Quantisation, Tensor
 from resil.rtl_harness.design.target import load_target
-from resil.rtl_harness.engine.fast.native.library import Port, Stop
+from resil.rtl_harness.engine.fast.native.library import OutputPort, Stop
 from resil.rtl_harness.engine.fast.native.runner import Runner
 from resil.rtl_harness.npu.model.config import ETHOS_U55_32
 from resil.rtl_harness.npu.model.machine import FunctionalModel
@@ -40,7 +40,7 @@ def runner(compiled):
 def as_network(commands, constants, arena):
     """A network whose input and output are the whole arena."""
     slot = TensorSlot("arena", 1, 0, (1, arena), "int8", 1.0, 0)
-    operation = Operation(0, "conv", "conv", 0, None, None)
+    operation = CompiledOperation(0, "conv", "conv", 0, None, None)
     sizes = {0: len(constants), 1: arena}
     tensor = Tensor("arena", slot.shape, slot.dtype, Quantisation((1.0,), (0,)))
     ends = Ends((tensor,), (tensor,), ((0, tensor),), (tensor,), (0,))
@@ -68,11 +68,11 @@ def compare(runner, commands, constants, arena):
     (expected,) = MODEL.run(commands, regions, read_only=frozenset({0}))
     with runner.started(workload) as instance:
         assert instance.run(LIMIT) is Stop.DONE
-        assert instance.port(Port.STATUS) == expected.status
+        assert instance.port(OutputPort.STATUS) == expected.status
         assert instance.alarms_up == expected.error
         assert not any(runner.memory(instance, "sram", workload)[len(arena) :])
         if not expected.error:
-            assert instance.port(Port.OPERATION) == expected.operations_done
+            assert instance.port(OutputPort.OPERATION) == expected.operations_done
             assert runner.output(instance, workload) == regions[1].tobytes()
     return expected.status
 

@@ -14,7 +14,7 @@ from resil.rtl_harness.design.target import TargetAlarm, load_target
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.faults import Fault, Seen
-from resil.rtl_harness.redundancy import Group, Mechanism, build_protection
+from resil.rtl_harness.redundancy import Mechanism, ProtectionGroup, build_protection
 from resil.rtl_harness.redundancy.proof import check_alarms
 from resil.rtl_harness.redundancy.target_file import require_same_includes, target_text
 from testkit.errors import about
@@ -28,9 +28,9 @@ from tests.rtl_harness.redundancy.designs import (
 
 CONTROL = "u_dut.u_control"
 MIXED = [
-    Group(f"{CONTROL}.state_q", Mechanism.TRIPLICATION),
-    Group(f"{CONTROL}.step_q", Mechanism.DUPLICATION),
-    Group(f"{CONTROL}.round_q[5:2]", Mechanism.PARITY),
+    ProtectionGroup(f"{CONTROL}.state_q", Mechanism.TRIPLICATION),
+    ProtectionGroup(f"{CONTROL}.step_q", Mechanism.DUPLICATION),
+    ProtectionGroup(f"{CONTROL}.round_q[5:2]", Mechanism.PARITY),
 ]
 
 
@@ -93,7 +93,7 @@ def test_copies_correct_or_tell(tmp_path):
 @pytest.mark.parametrize("path", ["u_dut", "even"])
 def test_whole_blocks_are_what_they_were(path, mechanism, tmp_path):
     target = awkward()
-    build, protected = built(target, [Group(path, mechanism)], tmp_path / "out")
+    build, protected = built(target, [ProtectionGroup(path, mechanism)], tmp_path / "out")
     engines(target, protected, awkward_work())
     before, after = elaborate(target), elaborate(protected)
     assert not after.unmapped
@@ -113,7 +113,7 @@ def test_whole_blocks_are_what_they_were(path, mechanism, tmp_path):
 def test_odd_clocks_and_resets(tmp_path):
     """Falling edges, gated clocks, enables, synchronous resets and none, and a reset that is active high."""
     target = target_of(tmp_path, CORE)
-    build, protected = built(target, [Group("core", Mechanism.TRIPLICATION)], tmp_path / "out")
+    build, protected = built(target, [ProtectionGroup("core", Mechanism.TRIPLICATION)], tmp_path / "out")
     names = ["u_sum_q", "u_fall_q", "u_gated_q", "u_sync_q", "u_bare_q"]
     assert sorted(r.path.rpartition(".")[2] for r in build.registers) == sorted(names)
     assert [(found.path.rpartition(".")[2], found.reason) for found in build.left_out] == [
@@ -130,7 +130,10 @@ def test_odd_clocks_and_resets(tmp_path):
 
 def test_hardened_cells_are_a_constraint_alone(tmp_path):
     target = awkward()
-    groups = [Group(f"{CONTROL}.round_q[7:6]", Mechanism.HARDENED), Group("lanes", Mechanism.HARDENED)]
+    groups = [
+        ProtectionGroup(f"{CONTROL}.round_q[7:6]", Mechanism.HARDENED),
+        ProtectionGroup("lanes", Mechanism.HARDENED),
+    ]
     build, protected = built(target, groups, tmp_path / "out")
     assert build.registers == ()
     assert protected.sources == target.sources
@@ -141,9 +144,9 @@ def test_hardened_cells_are_a_constraint_alone(tmp_path):
 
 def test_hardened_bits_are_found_beside_what_is_protected(tmp_path):
     groups = [
-        Group(f"{CONTROL}.round_q[5:2]", Mechanism.PARITY),
-        Group(f"{CONTROL}.round_q[7:6]", Mechanism.HARDENED),
-        Group(f"{CONTROL}.twin_q[2:1]", Mechanism.HARDENED),
+        ProtectionGroup(f"{CONTROL}.round_q[5:2]", Mechanism.PARITY),
+        ProtectionGroup(f"{CONTROL}.round_q[7:6]", Mechanism.HARDENED),
+        ProtectionGroup(f"{CONTROL}.twin_q[2:1]", Mechanism.HARDENED),
     ]
     built(awkward(), groups, tmp_path / "out")
     constraints = (tmp_path / "out" / "constraints.tcl").read_text()
@@ -162,7 +165,7 @@ def test_hardened_bits_are_found_beside_what_is_protected(tmp_path):
 )
 def test_what_cannot_be_protected_is_refused_by_name(path, why, tmp_path):
     with pytest.raises(HarnessError) as error:
-        built(awkward(), [*MIXED, Group(path, Mechanism.PARITY)], tmp_path / "out")
+        built(awkward(), [*MIXED, ProtectionGroup(path, Mechanism.PARITY)], tmp_path / "out")
     assert str(error.value).startswith(path)
     assert why in str(error.value)
     assert list(tmp_path.iterdir()) == []
@@ -170,7 +173,7 @@ def test_what_cannot_be_protected_is_refused_by_name(path, why, tmp_path):
 
 def test_a_bit_in_two_groups_is_refused(tmp_path):
     with pytest.raises(HarnessError, check=about("control")):
-        built(awkward(), [*MIXED, Group("control", Mechanism.DUPLICATION)], tmp_path / "out")
+        built(awkward(), [*MIXED, ProtectionGroup("control", Mechanism.DUPLICATION)], tmp_path / "out")
 
 
 ASYNCHRONOUS = CORE.replace(
@@ -196,7 +199,9 @@ ASYNCHRONOUS = CORE.replace(
 def test_designs_that_cannot_be_protected(core, register, why, tmp_path):
     target = target_of(tmp_path, core)
     with pytest.raises(HarnessError) as error:
-        built(target, [Group(f"gen_dut.u_core.{register}", Mechanism.TRIPLICATION)], tmp_path / "out")
+        built(
+            target, [ProtectionGroup(f"gen_dut.u_core.{register}", Mechanism.TRIPLICATION)], tmp_path / "out"
+        )
     assert why in str(error.value)
     assert not (tmp_path / "out").exists()
 
@@ -265,7 +270,9 @@ endmodule
 def test_a_part_that_is_written_at_a_place_that_moves_becomes_legal_verilog(tmp_path):
     """The shift that this is has an operand narrower than its result: no part-select can say it."""
     target = target_of(tmp_path, PLACED)
-    _, after = built(target, [Group("gen_dut.u_core.word_q[7:0]", Mechanism.PARITY)], tmp_path / "out")
+    _, after = built(
+        target, [ProtectionGroup("gen_dut.u_core.word_q[7:0]", Mechanism.PARITY)], tmp_path / "out"
+    )
     engines(target, after, core_work())
 
 
@@ -286,8 +293,11 @@ endmodule
 def test_a_register_that_has_another_name_too_is_found_again_beside_what_is_protected(tmp_path):
     target = target_of(tmp_path, SIGN)
     core = "gen_dut.u_core"
-    groups = [Group(f"{core}.other_q", Mechanism.PARITY), Group(f"{core}.sum_q[7:4]", Mechanism.HARDENED)]
-    groups.append(Group(f"{core}.twin_q", Mechanism.HARDENED))
+    groups = [
+        ProtectionGroup(f"{core}.other_q", Mechanism.PARITY),
+        ProtectionGroup(f"{core}.sum_q[7:4]", Mechanism.HARDENED),
+    ]
+    groups.append(ProtectionGroup(f"{core}.twin_q", Mechanism.HARDENED))
     _, after = built(target, groups, tmp_path / "out")
     constraints = (tmp_path / "out" / "constraints.tcl").read_text()
     assert "{sum_q_reg} 7 4" in constraints

@@ -7,7 +7,7 @@ import pytest
 
 from resil.rtl_harness.design.elaboration import elaborate
 from resil.rtl_harness.design.target import load_target
-from resil.rtl_harness.redundancy import Group, Mechanism, build_protection
+from resil.rtl_harness.redundancy import Mechanism, ProtectionGroup, build_protection
 from resil.rtl_harness.redundancy.equivalence import equal_without_faults
 from tests.rtl_harness.redundancy.designs import CORE, awkward, target_of
 
@@ -15,9 +15,9 @@ from tests.rtl_harness.redundancy.designs import CORE, awkward, target_of
 def test_a_protected_instance_is_equal_until_it_is_changed(tmp_path):
     target = awkward()
     groups = [
-        Group("u_dut.u_control.state_q", Mechanism.TRIPLICATION),
-        Group("u_dut.u_control.step_q", Mechanism.DUPLICATION),
-        Group("u_dut.u_control.round_q[5:2]", Mechanism.PARITY),
+        ProtectionGroup("u_dut.u_control.state_q", Mechanism.TRIPLICATION),
+        ProtectionGroup("u_dut.u_control.step_q", Mechanism.DUPLICATION),
+        ProtectionGroup("u_dut.u_control.round_q[5:2]", Mechanism.PARITY),
     ]
     built = build_protection(target, elaborate(target), groups, tmp_path / "out")
     protected = load_target(tmp_path / "out" / "target.toml")
@@ -49,7 +49,7 @@ def gated(tmp_path):
         ("fall_q", Mechanism.DUPLICATION),
         ("sum_q", Mechanism.PARITY),
     ]
-    groups = [Group(f"gen_dut.u_core.{name}", mechanism) for name, mechanism in own]
+    groups = [ProtectionGroup(f"gen_dut.u_core.{name}", mechanism) for name, mechanism in own]
     built = build_protection(target, elaborate(target), groups, tmp_path / "out")
     protected = load_target(tmp_path / "out" / "target.toml")
     modules = ("core", built.netlists["gen_dut.u_core"])

@@ -14,13 +14,16 @@ from resil.rtl_harness.design.target import load_target
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.faults import Fault, Seen
-from resil.rtl_harness.redundancy import Group, Mechanism, build_protection
+from resil.rtl_harness.redundancy import Mechanism, ProtectionGroup, build_protection
 from resil.rtl_harness.redundancy.groups import GroupError
 from resil.rtl_harness.redundancy.lockstep import check_locksteps
 from resil.rtl_harness.redundancy.proof import check_alarms
 from tests.rtl_harness.redundancy.designs import awkward, awkward_work
 
-GROUPS = [Group("control", Mechanism.LOCKSTEP), Group("u_dut.u_lanes", Mechanism.LOCKSTEP)]
+GROUPS = [
+    ProtectionGroup("control", Mechanism.LOCKSTEP),
+    ProtectionGroup("u_dut.u_lanes", Mechanism.LOCKSTEP),
+]
 HARMFUL = {Seen.SDC_CRITICAL, Seen.HANG}
 
 
@@ -124,11 +127,14 @@ def test_a_copy_that_was_taken_for_the_block_is_found(made):
 @pytest.mark.parametrize(
     ("groups", "why"),
     [
-        ([Group("u_dut", Mechanism.LOCKSTEP)], "copies one instance below u_dut"),
-        ([Group("even", Mechanism.LOCKSTEP)], "copies one instance below u_dut"),
-        ([Group("u_dut.u_control.state_q", Mechanism.LOCKSTEP)], "copies an instance"),
-        ([GROUPS[0], Group("u_dut.u_control", Mechanism.LOCKSTEP)], "in lockstep for control already"),
-        ([GROUPS[0], Group("u_dut.u_control.state_q", Mechanism.PARITY)], "has other protection"),
+        ([ProtectionGroup("u_dut", Mechanism.LOCKSTEP)], "copies one instance below u_dut"),
+        ([ProtectionGroup("even", Mechanism.LOCKSTEP)], "copies one instance below u_dut"),
+        ([ProtectionGroup("u_dut.u_control.state_q", Mechanism.LOCKSTEP)], "copies an instance"),
+        (
+            [GROUPS[0], ProtectionGroup("u_dut.u_control", Mechanism.LOCKSTEP)],
+            "in lockstep for control already",
+        ),
+        ([GROUPS[0], ProtectionGroup("u_dut.u_control.state_q", Mechanism.PARITY)], "has other protection"),
     ],
 )
 def test_what_cannot_run_in_lockstep(groups, why, tmp_path):

@@ -13,7 +13,7 @@ from resil.rtl_harness.design.target import load_target
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.faults import Fault, Seen
-from resil.rtl_harness.redundancy import Group, Mechanism
+from resil.rtl_harness.redundancy import Mechanism, ProtectionGroup
 from resil.rtl_harness.redundancy.code_proof import prove_codes
 from resil.rtl_harness.redundancy.proof import check_alarms
 from testkit.once import made_once
@@ -57,7 +57,7 @@ def coded(tmp_path, tmp_path_factory):
 
     def copy(mechanism, ways=1):
         def make(folder):
-            build, _ = built(core(folder), [Group("core", mechanism, ways=ways)], folder / "out")
+            build, _ = built(core(folder), [ProtectionGroup("core", mechanism, ways=ways)], folder / "out")
             (folder / "build").write_bytes(pickle.dumps(build))
 
         made = made_once(tmp_path_factory, f"coded-{mechanism}-{ways}", make)
@@ -126,7 +126,7 @@ def test_two_wrong_bits_of_a_word_are_told_and_never_corrected(coded):
 
 def test_a_memory_that_is_read_at_once(mechanism, tmp_path):
     target = awkward()
-    build, protected = built(target, [Group(HISTORY, mechanism)], tmp_path / "out")
+    build, protected = built(target, [ProtectionGroup(HISTORY, mechanism)], tmp_path / "out")
     assert build.memories[0].parts == ((36, 36) if mechanism is Mechanism.SECDED else (24, 24, 24))
     engine = engines(target, protected, awkward_work())
     found = struck(engine, elaborate(protected), HISTORY, [40, 150])
@@ -137,7 +137,10 @@ def test_a_memory_that_is_read_at_once(mechanism, tmp_path):
 
 def test_flip_flops_and_a_memory_of_one_block_are_protected_each_by_its_own(tmp_path):
     target = awkward()
-    groups = [Group("history", Mechanism.TRIPLICATION), Group("history", Mechanism.SECDED)]
+    groups = [
+        ProtectionGroup("history", Mechanism.TRIPLICATION),
+        ProtectionGroup("history", Mechanism.SECDED),
+    ]
     build, protected = built(target, groups, tmp_path / "out")
     assert build.registers
     assert len(build.memories) == 1
@@ -158,14 +161,14 @@ def test_flip_flops_and_a_memory_of_one_block_are_protected_each_by_its_own(tmp_
 )
 def test_what_no_code_can_protect_is_refused_by_name(path, mechanism, why, tmp_path):
     with pytest.raises(HarnessError) as error:
-        built(awkward(), [Group(path, mechanism)], tmp_path / "out")
+        built(awkward(), [ProtectionGroup(path, mechanism)], tmp_path / "out")
     assert str(error.value).startswith(path)
     assert why in str(error.value)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_memory_in_two_groups_is_refused(tmp_path):
-    groups = [Group("history", Mechanism.SECDED), Group(HISTORY, Mechanism.MEMORY_PARITY)]
+    groups = [ProtectionGroup("history", Mechanism.SECDED), ProtectionGroup(HISTORY, Mechanism.MEMORY_PARITY)]
     with pytest.raises(HarnessError, match="name each bit once"):
         built(awkward(), groups, tmp_path / "out")
 

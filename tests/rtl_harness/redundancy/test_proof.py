@@ -11,7 +11,7 @@ from resil.rtl_harness.design.elaboration import elaborate
 from resil.rtl_harness.design.hardware import with_hardware
 from resil.rtl_harness.design.target import load_target
 from resil.rtl_harness.errors import HarnessError
-from resil.rtl_harness.redundancy import Group, Mechanism, build_protection
+from resil.rtl_harness.redundancy import Mechanism, ProtectionGroup, build_protection
 from resil.rtl_harness.redundancy.proof import check_alarms, check_copies, prove_mechanisms
 from tests.rtl_harness.redundancy.designs import awkward
 
@@ -21,9 +21,9 @@ CONTROL = "u_dut.u_control"
 @pytest.fixture
 def protected(tmp_path):
     groups = [
-        Group(f"{CONTROL}.state_q", Mechanism.TRIPLICATION),
-        Group(f"{CONTROL}.step_q", Mechanism.DUPLICATION),
-        Group(f"{CONTROL}.round_q", Mechanism.PARITY, ways=2),
+        ProtectionGroup(f"{CONTROL}.state_q", Mechanism.TRIPLICATION),
+        ProtectionGroup(f"{CONTROL}.step_q", Mechanism.DUPLICATION),
+        ProtectionGroup(f"{CONTROL}.round_q", Mechanism.PARITY, ways=2),
     ]
     return build_protection(awkward(), elaborate(awkward()), groups, tmp_path / "out"), tmp_path / "out"
 

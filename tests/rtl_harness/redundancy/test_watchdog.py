@@ -13,7 +13,7 @@ from resil.rtl_harness.design.target import load_target
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.faults import Fault, Seen
-from resil.rtl_harness.redundancy import Group, Mechanism, Watchdog, build_protection
+from resil.rtl_harness.redundancy import Mechanism, ProtectionGroup, Watchdog, build_protection
 from resil.rtl_harness.redundancy.proof import check_alarms
 from resil.rtl_harness.redundancy.watchdog import LATENCY, check_watched, prove_watchdog
 from testkit.errors import about
@@ -90,7 +90,9 @@ COUNTED = BENCH.replace("status\n)", "status,\n  output logic  [2:0] finished\n)
 )
 
 
-@pytest.mark.parametrize("groups", [[], [Group("core", Mechanism.TRIPLICATION)]], ids=["source", "netlist"])
+@pytest.mark.parametrize(
+    "groups", [[], [ProtectionGroup("core", Mechanism.TRIPLICATION)]], ids=["source", "netlist"]
+)
 def test_the_design_under_test_below_others_with_reset_active_high(groups, tmp_path):
     """As source, and as the netlist that takes its place."""
     target = target_of(tmp_path, CORE, COUNTED, operation="finished")
@@ -175,7 +177,7 @@ def test_what_cannot_have_a_watchdog(tmp_path):
 
 
 def test_with_other_mechanisms_nothing_changes_without_a_fault(tmp_path):
-    groups = [Group("u_dut", Mechanism.PARITY)]
+    groups = [ProtectionGroup("u_dut", Mechanism.PARITY)]
     build, protected = built(awkward(), groups, tmp_path / "out", 40)
     assert build.alarms[-1] == "u_dut.u_resil_watchdog"
     elaboration = elaborate(protected)

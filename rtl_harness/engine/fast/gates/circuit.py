@@ -17,11 +17,11 @@ from resil.rtl_harness.engine.fast.native.circuit import (
     PORT,
     Circuit,
 )
-from resil.rtl_harness.engine.fast.native.library import Instance
+from resil.rtl_harness.engine.fast.native.library import ModelInstance
 from resil.rtl_harness.errors import UnmappedSiteError
 
 
-def circuit_of(gates: Gates, origin: Instance, words: Mapping[str, int] | None = None) -> Circuit:
+def circuit_of(gates: Gates, origin: ModelInstance, words: Mapping[str, int] | None = None) -> Circuit:
     """Return the gates with the places of their storage in the model of which `origin` is an instance.
 
     Args:
@@ -75,7 +75,7 @@ def circuit_of(gates: Gates, origin: Instance, words: Mapping[str, int] | None =
     )
 
 
-def _places(gates: Gates, origin: Instance) -> dict[int, tuple[int, int]]:
+def _places(gates: Gates, origin: ModelInstance) -> dict[int, tuple[int, int]]:
     """Return byte and bit of the state for each net of a variable that holds storage."""
     places = {}
     for path, nets in gates.wires.items():

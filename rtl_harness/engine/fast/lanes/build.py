@@ -19,7 +19,7 @@ from resil.rtl_harness.design.snapshot import frozen
 from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.engine.fast.lanes.design import read_design
 from resil.rtl_harness.engine.fast.lanes.emit import source
-from resil.rtl_harness.engine.fast.lanes.words import UnsupportedError
+from resil.rtl_harness.engine.fast.lanes.words import UnsupportedLanesError
 from resil.rtl_harness.engine.fast.native.build import native_flag, processor
 from resil.rtl_harness.errors import HarnessError, SimulationError
 from resil.rtl_harness.host import processor_flags, shared_library_flags
@@ -140,7 +140,7 @@ def lane_model(target: Target, parameters: Mapping[str, int]) -> LaneModel:
     folder = cached_folder("lanes", _key(target, parameters), lambda made: _build(target, parameters, made))
     found = json.loads((folder / "places.json").read_text(encoding="utf-8"))
     if "unsupported" in found:
-        raise UnsupportedError(found["unsupported"])
+        raise UnsupportedLanesError(found["unsupported"])
     return LaneModel(
         folder / LIBRARY,
         tuple(Place(*place) for place in found["places"]),
@@ -166,7 +166,7 @@ def _key(target: Target, parameters: Mapping[str, int]) -> str:
 def _build(target: Target, parameters: Mapping[str, int], folder: Path) -> None:
     try:
         found = _generate(target, parameters, folder)
-    except (UnsupportedError, HarnessError) as error:
+    except (UnsupportedLanesError, HarnessError) as error:
         found = {"unsupported": str(error)}
     else:
         compile_source(f"lane model of {target.name}", folder)
@@ -176,7 +176,7 @@ def _build(target: Target, parameters: Mapping[str, int], folder: Path) -> None:
 def _generate(target: Target, parameters: Mapping[str, int], folder: Path) -> dict[str, object]:
     """Write the source; return where its storage is."""
     if several := may_coincide(target):
-        raise UnsupportedError(several)
+        raise UnsupportedLanesError(several)
     run_yosys([*read_commands(target, parameters, [], folder), *SCRIPT], folder, f"words of {target.name}")
     file = folder / "words.json"
     document = json.loads(file.read_text(encoding="utf-8"))

@@ -27,7 +27,7 @@ from resil.rtl_harness.engine.fast.lanes.words import (
     Bit,
     NetlistCell,
     Piece,
-    UnsupportedError,
+    UnsupportedLanesError,
     Words,
 )
 
@@ -249,7 +249,7 @@ class CellWriter:
                 value = f"as<V{element_bits(whole)}>({value})"
                 size = element_bits(whole)
         else:
-            raise UnsupportedError(f"{cell.name} is a {kind}")
+            raise UnsupportedLanesError(f"{cell.name} is a {kind}")
         if whole == 1:
             return f"test({value}, 1u)"
         return value if whole == size else f"({value}) & all<V{size}>({literal(ones(whole))})"

@@ -9,7 +9,7 @@ from typing import Any
 
 from resil.rtl_harness.engine.fast.lanes.cells import CellWriter, WideError
 from resil.rtl_harness.engine.fast.lanes.decoders import decoded
-from resil.rtl_harness.engine.fast.lanes.enables import FlipFlop, with_enables
+from resil.rtl_harness.engine.fast.lanes.enables import LaneFlipFlop, with_enables
 from resil.rtl_harness.engine.fast.lanes.expressions import LIVE, Writer, name_of
 from resil.rtl_harness.engine.fast.lanes.guards import (
     Guard,
@@ -24,7 +24,7 @@ from resil.rtl_harness.engine.fast.lanes.words import (
     Bits,
     NetlistCell,
     Piece,
-    UnsupportedError,
+    UnsupportedLanesError,
     Words,
     divide,
     read_cells,
@@ -58,7 +58,7 @@ class LaneDesign:
     """A closed design, one clock."""
 
     words: Words
-    flip_flops: list[FlipFlop]
+    flip_flops: list[LaneFlipFlop]
     memories: dict[str, Memory]
     reads: list[tuple[Port, list[Piece]]]
     writes: list[Port]
@@ -101,7 +101,7 @@ def read_design(
                 )
         elif cell.kind == "$memrd_v2":
             if cell.number("CLK_ENABLE"):
-                raise UnsupportedError(f"{cell.name} reads with a clock")
+                raise UnsupportedLanesError(f"{cell.name} reads with a clock")
             port = Port(_memory(cell), cell.pins["ADDR"], cell.pins["DATA"], (), 0)
             reads.append((port, words.of_cell[number]))
     memories = {
@@ -115,7 +115,7 @@ def read_design(
     statements = [*_statements(design), *enables]
     design.statements = guard(words, statements, design.root, _looked(design))
     if any(piece in s.reads for s in design.statements for piece in words.inputs[clock]):
-        raise UnsupportedError("the clock is used as data")
+        raise UnsupportedLanesError("the clock is used as data")
     return design
 
 
@@ -125,21 +125,21 @@ def _memory(cell: NetlistCell) -> str:
 
 def _check_clock(cell: NetlistCell, edge: Bit) -> None:
     if cell.pins["CLK"][0] != edge or not cell.number("CLK_POLARITY"):
-        raise UnsupportedError(f"{cell.name} has a clock of its own")
+        raise UnsupportedLanesError(f"{cell.name} has a clock of its own")
 
 
-def _flip_flops(cell: NetlistCell, pieces: Iterable[Piece], edge: Bit) -> list[FlipFlop]:
+def _flip_flops(cell: NetlistCell, pieces: Iterable[Piece], edge: Bit) -> list[LaneFlipFlop]:
     _check_clock(cell, edge)
     pin = "ALOAD" if cell.kind.startswith("$ald") else "ARST"
     if any(isinstance(b, int) for b in cell.pins.get("AD", ())):
-        raise UnsupportedError(f"{cell.name} is loaded asynchronously")
+        raise UnsupportedLanesError(f"{cell.name} is loaded asynchronously")
     enable = cell.pins["EN"][0] if "EN" in cell.pins else None
     reset = cell.pins[pin][0] if pin in cell.pins else None
     value = cell.number("ARST_VALUE")
     for i, bit in enumerate(cell.pins.get("AD", ())):
         value |= (bit == "1") << i
     return [
-        FlipFlop(
+        LaneFlipFlop(
             piece,
             cell.pins["D"][piece.first : piece.first + piece.width],
             enable,

@@ -18,7 +18,7 @@ from resil.rtl_harness.engine.fast.lanes.expressions import (
 )
 from resil.rtl_harness.engine.fast.lanes.guards import Condition, Guard, Statement, common
 from resil.rtl_harness.engine.fast.lanes.storage import StorageWriter
-from resil.rtl_harness.engine.fast.lanes.words import Bit, Bits, Piece, UnsupportedError
+from resil.rtl_harness.engine.fast.lanes.words import Bit, Bits, Piece, UnsupportedLanesError
 
 PARTS = 160  # statements of a function
 NEAR = 32  # statements among which one with the same select is looked for
@@ -297,7 +297,7 @@ class _Emitter:
                 continue
             if piece not in own:
                 cell = self.words.cells[f.piece.cell]
-                raise UnsupportedError(f"the asynchronous reset of {cell.name} comes from logic")
+                raise UnsupportedLanesError(f"the asynchronous reset of {cell.name} comes from logic")
             q = name_of(f.piece)
             if f.piece.width == 1:
                 text = f"{q} |= m;" if f.reset_value else f"{q} &= ~m;"

@@ -16,7 +16,7 @@ from resil.rtl_harness.engine.fast.lanes.words import Bit, Bits, Piece, Words
 
 
 @dataclass(frozen=True)
-class FlipFlop:
+class LaneFlipFlop:
     """A piece of a register.
 
     Attributes:
@@ -52,7 +52,9 @@ class FlipFlop:
         return inner.child(((self.enable,), self.rising)) if isinstance(self.enable, int) else inner
 
 
-def with_enables(words: Words, flip_flops: Sequence[FlipFlop]) -> tuple[list[FlipFlop], list[Statement]]:
+def with_enables(
+    words: Words, flip_flops: Sequence[LaneFlipFlop]
+) -> tuple[list[LaneFlipFlop], list[Statement]]:
     """Find when registers change: where none of the multiplexers before them hands back what they hold.
 
     Returns:
@@ -100,7 +102,7 @@ class _Changes:
         self._seen: dict[str, tuple[Bit, bool]] = {}
         self._choices: dict[tuple[Bit, Bits, Bits], Bits] = {}
 
-    def of(self, f: FlipFlop) -> FlipFlop:
+    def of(self, f: LaneFlipFlop) -> LaneFlipFlop:
         """Return a register with its enable."""
         if f.enable is not None:
             return f

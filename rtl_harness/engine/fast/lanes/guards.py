@@ -12,7 +12,7 @@ from resil.rtl_harness.engine.fast.lanes.words import (
     Bits,
     NetlistCell,
     Piece,
-    UnsupportedError,
+    UnsupportedLanesError,
     Words,
 )
 
@@ -222,7 +222,7 @@ def order(statements: Sequence[Statement]) -> list[Statement]:
                 found.append(statements[at])
                 stack.pop()
             elif state[at] == 1:
-                raise UnsupportedError("the logic has a loop or a latch made of gates")
+                raise UnsupportedLanesError("the logic has a loop or a latch made of gates")
             else:
                 state[at] = 1
                 stack += missing

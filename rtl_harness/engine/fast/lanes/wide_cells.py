@@ -14,7 +14,7 @@ from resil.rtl_harness.engine.fast.lanes.expressions import (
     name_of,
     ones,
 )
-from resil.rtl_harness.engine.fast.lanes.words import NetlistCell, Piece, UnsupportedError
+from resil.rtl_harness.engine.fast.lanes.words import NetlistCell, Piece, UnsupportedLanesError
 
 SHIFTS = {"$shl", "$shr", "$sshl", "$sshr", "$shift", "$shiftx"}
 SIGNS = {"$add": "+", "$sub": "-", "$mul": "*"}
@@ -43,7 +43,7 @@ def wide_cell(w: Writer, cell: NetlistCell, pieces: Sequence[Piece]) -> str:
         signed = bool(cell.number("A_SIGNED"))
         left = kind in {"$shl", "$sshl"}
         if kind == "$sshr" and signed:
-            raise UnsupportedError(f"{cell.name} shifts {len(pins['A'])} signed bits")
+            raise UnsupportedLanesError(f"{cell.name} shifts {len(pins['A'])} signed bits")
         limbs = w.limbs(pins["A"], signed and kind != "$shiftx", whole if signed else 0)
         by_sign = bool(cell.number("B_SIGNED")) and kind in {"$shift", "$shiftx"}
         lines.append(f"const uint64_t a[] = {{{limbs}}};")
@@ -94,7 +94,7 @@ def _values(w: Writer, cell: NetlistCell, pieces: Sequence[Piece]) -> tuple[list
         len(b) for p, b in pins.items() if p in {"A", "B", "Y"} and not (p == "B" and kind in SHIFTS)
     )
     if longest > 128:
-        raise UnsupportedError(f"{cell.name} is a {kind} of {longest} bits")
+        raise UnsupportedLanesError(f"{cell.name} is a {kind} of {longest} bits")
     signed = bool(cell.number("A_SIGNED")) and (
         "B" not in pins or kind in SHIFTS or bool(cell.number("B_SIGNED"))
     )
@@ -120,7 +120,7 @@ def _values(w: Writer, cell: NetlistCell, pieces: Sequence[Piece]) -> tuple[list
         number = "S128" if signed else "U128"
         lines.append(f"const U128 y = static_cast<{number}>(a) {_ORDERS[kind]} static_cast<{number}>(b);")
     else:
-        raise UnsupportedError(f"{cell.name} is a {kind} of {whole} bits")
+        raise UnsupportedLanesError(f"{cell.name} is a {kind} of {whole} bits")
     return [f"static_cast<uint64_t>(y >> {p.first})" for p in pieces], lines
 
 

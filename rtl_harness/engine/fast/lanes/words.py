@@ -18,7 +18,7 @@ SELECTED = {"$pmux", "$bmux", "$demux"}
 IGNORED = {"$scopeinfo", "$meminit", "$meminit_v2"}
 
 
-class UnsupportedError(Exception):
+class UnsupportedLanesError(Exception):
     """The netlist has something that lanes do not cover."""
 
 
@@ -140,7 +140,7 @@ class Words:
         try:
             return self._home[bit]
         except KeyError:
-            raise UnsupportedError(f"net {bit} is driven by nothing") from None
+            raise UnsupportedLanesError(f"net {bit} is driven by nothing") from None
 
     def holder(self, bit: Bit) -> tuple[Piece, int] | None:
         """Return the piece that holds a net, and the position in it; None of a constant or an unknown net."""
@@ -214,7 +214,7 @@ def divide(cells: list[NetlistCell], inputs: Mapping[str, Bits], looked: Iterabl
         if cell.kind == "$memwr_v2":
             continue
         if cell.output not in cell.pins:
-            raise UnsupportedError(f"{cell.name} is a {cell.kind}")
+            raise UnsupportedLanesError(f"{cell.name} is a {cell.kind}")
         for position, bit in enumerate(cell.pins[cell.output]):
             assert isinstance(bit, int)
             driver[bit] = (number, position)

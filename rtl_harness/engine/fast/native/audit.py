@@ -13,11 +13,11 @@ from resil.rtl_harness.engine.fast.native.injector import (
     FlippedBit,
     flipped_bits,
 )
-from resil.rtl_harness.engine.fast.native.library import Instance
+from resil.rtl_harness.engine.fast.native.library import ModelInstance
 from resil.rtl_harness.errors import SimulationError
 
 
-class _Event(ctypes.Structure):
+class _AuditEvent(ctypes.Structure):
     _fields_ = (
         ("job", ctypes.c_uint64),
         ("instance", ctypes.c_uint64),
@@ -29,7 +29,7 @@ class _Event(ctypes.Structure):
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class AuditLimits:
     """How long runs may go on, in cycles since reset.
 
     Attributes:
@@ -60,7 +60,7 @@ class AuditRun:
 
     job: int
     ending: Ending
-    instance: Instance
+    instance: ModelInstance
     shift: int
     end_cycle: int
     simulated: int
@@ -86,7 +86,7 @@ class AuditRuns:
         instances: All that runs are made in.
     """
 
-    def __init__(self, origin: Instance, limits: Limits, count: int) -> None:
+    def __init__(self, origin: ModelInstance, limits: AuditLimits, count: int) -> None:
         self._calls = origin.library.calls
         self._declare()
         golden, *others = self.instances = [origin.library.create() for _ in range(count + 1)]
@@ -121,7 +121,7 @@ class AuditRuns:
         """
         for number, (flips, cycle) in enumerate(jobs):
             self._calls.resil_audit_add(self._handle, number, flipped_bits(flips), len(flips), cycle)
-        event = _Event()
+        event = _AuditEvent()
         while (code := self._calls.resil_audit_next(self._handle, ctypes.byref(event))) > 0:
             yield AuditRun(
                 event.job,
@@ -151,7 +151,7 @@ class AuditRuns:
             ),
             "resil_audit_destroy": (None, [handle]),
             "resil_audit_add": (None, [handle, number, ctypes.POINTER(FlippedBit), number, number]),
-            "resil_audit_next": (ctypes.c_int32, [handle, ctypes.POINTER(_Event)]),
+            "resil_audit_next": (ctypes.c_int32, [handle, ctypes.POINTER(_AuditEvent)]),
             "resil_audit_resume": (None, [handle, number]),
         }
         for name, (returned, arguments) in signatures.items():

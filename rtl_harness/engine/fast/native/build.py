@@ -54,7 +54,7 @@ _MAKE_MODEL = f"""
 """
 
 
-class Variable(NamedTuple):
+class SourceVariable(NamedTuple):
     """A variable of the source code.
 
     Attributes:
@@ -71,7 +71,7 @@ class Variable(NamedTuple):
 def build_model(
     target: Target,
     parameters: Mapping[str, int],
-    variables: Iterable[Variable],
+    variables: Iterable[SourceVariable],
     assertions: bool = False,
 ) -> Path:
     """Return the shared library of `target`, built or from the cache.
@@ -107,7 +107,7 @@ def build_model(
 
 
 def design_objects(
-    target: Target, parameters: Mapping[str, int], variables: Iterable[Variable], assertions: bool
+    target: Target, parameters: Mapping[str, int], variables: Iterable[SourceVariable], assertions: bool
 ) -> Path:
     """Return a folder with all that is compiled of a design itself; arguments and errors as `build_model`.
 
@@ -163,7 +163,7 @@ def _keep(folder: Path, *names: str) -> None:
             file.unlink()
 
 
-def variables_at(paths: Iterable[str]) -> list[Variable]:
+def variables_at(paths: Iterable[str]) -> list[SourceVariable]:
     """Return the variables at hierarchical paths, for whoever does not know their modules.
 
     Variables of the same name in other modules come with them, which costs speed and nothing else.
@@ -171,10 +171,10 @@ def variables_at(paths: Iterable[str]) -> list[Variable]:
     >>> variables_at(["u_core.gen_lane[2].acc_q[3]"])
     [Variable(module='*', name='acc_q', port=False)]
     """
-    return [Variable("*", re.sub(r"(\[-?\d+\])+$", "", path.rsplit(".", 1)[-1])) for path in paths]
+    return [SourceVariable("*", re.sub(r"(\[-?\d+\])+$", "", path.rsplit(".", 1)[-1])) for path in paths]
 
 
-def _configuration(public: Iterable[Variable]) -> str:
+def _configuration(public: Iterable[SourceVariable]) -> str:
     """Return a Verilator configuration that keeps these variables readable by the driver.
 
     Read access is enough: whoever writes calls the settle function afterwards, which recomputes all that
@@ -189,7 +189,7 @@ def _configuration(public: Iterable[Variable]) -> str:
     return "\n".join(["`verilator_config", *lines, ""])
 
 
-def _access(variable: Variable) -> str:
+def _access(variable: SourceVariable) -> str:
     return "rw" if variable.port else "rd"
 
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import IntEnum, IntFlag
 
-from resil.rtl_harness.engine.fast.native.library import FirstRise, Instance, Stop
+from resil.rtl_harness.engine.fast.native.library import FirstRise, ModelInstance, Stop
 from resil.rtl_harness.engine.fast.native.storage import StoragePlace
 from resil.rtl_harness.errors import SimulationError
 
@@ -57,7 +57,7 @@ class Flip:
     bit: int
 
 
-class Piece(ctypes.Structure):
+class StatePiece(ctypes.Structure):
     """Bytes of the state that hold storage."""
 
     _fields_ = (("offset", ctypes.c_uint64), ("bytes", ctypes.c_uint64))
@@ -125,15 +125,15 @@ class Injector:
         registers: All flip-flops of the design and its bench. Whatever decides the future must be among these
             and the memories: equality of both counts as equality of state.
         memories: All memories of the design and its bench.
-        large: Those of them that the origin keeps (see `Instance.keep`): it is followed what is written of
-            these, so that nothing takes a time in proportion to them.
+        large: Those of them that the origin keeps (see `ModelInstance.keep`); what is written of them is
+            followed, so that nothing takes a time in proportion to them.
         detects: Alarms, by their place in the target's order, that report a detected fault.
         corrects: Likewise of a corrected one.
     """
 
     def __init__(
         self,
-        origin: Instance,
+        origin: ModelInstance,
         registers: Sequence[StoragePlace],
         memories: Sequence[StoragePlace],
         detects: Iterable[int] = (),
@@ -227,7 +227,7 @@ class Injector:
         """Edges after which the first inference of the golden run had ended; 0 if runs do not pause."""
         return int(self._calls.resil_injector_pause(self._handle))
 
-    def seek(self, edges: int) -> Instance:
+    def seek(self, edges: int) -> ModelInstance:
         """Return an instance in the golden state after so many edges, until the next call of anything."""
         if self._calls.resil_injector_seek(self._handle, edges):
             raise SimulationError(self._error())
@@ -271,7 +271,7 @@ class Injector:
             raise SimulationError(self._error())
         return result
 
-    def recall_memories(self, edges: int) -> Instance:
+    def recall_memories(self, edges: int) -> ModelInstance:
         """Return an instance with the golden run's memories after `edges` edges; registers aside."""
         if self._calls.resil_injector_recall(self._handle, edges):
             raise SimulationError(self._error())
@@ -292,7 +292,7 @@ class Injector:
 
     def _declare(self) -> None:
         handle, number, word = ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint32
-        pieces, flips = ctypes.POINTER(Piece), ctypes.POINTER(FlippedBit)
+        pieces, flips = ctypes.POINTER(StatePiece), ctypes.POINTER(FlippedBit)
         holds = ctypes.POINTER(HeldBit)
         result = ctypes.POINTER(InjectionResult)
         signatures: dict[str, tuple[object, list[object]]] = {
@@ -345,7 +345,7 @@ def _offset(flip: Flip) -> int:
     return flip.storage.offset + flip.word * flip.storage.entry_bytes + flip.bit // 8
 
 
-def _pieces(storage: Sequence[StoragePlace]) -> ctypes.Array[Piece]:
+def _pieces(storage: Sequence[StoragePlace]) -> ctypes.Array[StatePiece]:
     """Return the byte ranges of `storage`, in the order of addresses, without repetitions."""
     ranges: list[tuple[int, int]] = []
     for offset, size in sorted({(s.offset, s.size) for s in storage}):
@@ -353,4 +353,4 @@ def _pieces(storage: Sequence[StoragePlace]) -> ctypes.Array[Piece]:
             ranges[-1] = (ranges[-1][0], ranges[-1][1] + size)
         else:
             ranges.append((offset, size))
-    return (Piece * len(ranges))(*(Piece(*r) for r in ranges))
+    return (StatePiece * len(ranges))(*(StatePiece(*r) for r in ranges))

@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from resil.rtl_harness.design.snapshot import data_folder
 from resil.rtl_harness.engine.fast.native.storage import (
+    ModelVariable,
     StoragePlace,
-    Variable,
     element,
     split_indices,
 )
@@ -26,14 +26,14 @@ from resil.rtl_harness.errors import SimulationError, UnmappedSiteError
 
 
 class Stop(IntEnum):
-    """Why `Instance.run` returned."""
+    """Why `ModelInstance.run` returned."""
 
     LIMIT = 0
     DONE = 1
     FINISH = 2
 
 
-class Port(IntEnum):
+class OutputPort(IntEnum):
     """The outputs that a target may name, but for its alarms."""
 
     DONE = 0
@@ -68,16 +68,16 @@ class Library:
         self.top = top
         self.calls = _load(path)
 
-    def create(self, plusargs: Sequence[str] = ()) -> Instance:
+    def create(self, plusargs: Sequence[str] = ()) -> ModelInstance:
         """Return a new instance: initial blocks have run, the clock is low, reset inactive.
 
         Raises:
             SimulationError: If the design calls $fatal or the like.
         """
-        return Instance(self, plusargs)
+        return ModelInstance(self, plusargs)
 
 
-class Instance:
+class ModelInstance:
     """One running copy of the design. Close it, or use it in a `with` statement.
 
     The clock stays high after each edge, so that storage is seen, and flipped, just after the edge settled.
@@ -134,7 +134,7 @@ class Instance:
         """Active clock edges since reset was released."""
         return int(self._calls.resil_cycle(self.handle))
 
-    def port(self, port: Port) -> int:
+    def port(self, port: OutputPort) -> int:
         """Return the present value of an output; 0 if the target names none."""
         return int(self._calls.resil_port(self.handle, port))
 
@@ -226,15 +226,15 @@ class Instance:
         flat = [number for piece in pieces for number in piece]
         self._calls.resil_keep(self.handle, (ctypes.c_uint64 * len(flat))(*flat), len(pieces))
 
-    def copy_from(self, other: Instance) -> None:
+    def copy_from(self, other: ModelInstance) -> None:
         """Continue exactly where `other`, an instance of the same library, is now."""
         if other.library is not self.library:
             raise ValueError("state can be copied only between instances of one library")
         self._calls.resil_copy(self.handle, other.handle)
 
-    def _find(self, name: str) -> Variable | None:
+    def _find(self, name: str) -> ModelVariable | None:
         scope, _, leaf = f"{self.library.top}.{name}".rpartition(".")
-        found = Variable()
+        found = ModelVariable()
         missing = self._calls.resil_find(self.handle, scope.encode(), leaf.encode(), ctypes.byref(found))
         return None if missing else found
 
@@ -271,7 +271,10 @@ def _load(path: Path) -> ctypes.CDLL:
         "resil_operations": (number, [handle, ctypes.POINTER(ctypes.POINTER(number))]),
         "resil_state": (handle, [handle]),
         "resil_state_bytes": (number, []),
-        "resil_find": (ctypes.c_int32, [handle, ctypes.c_char_p, ctypes.c_char_p, ctypes.POINTER(Variable)]),
+        "resil_find": (
+            ctypes.c_int32,
+            [handle, ctypes.c_char_p, ctypes.c_char_p, ctypes.POINTER(ModelVariable)],
+        ),
         "resil_keep": (None, [handle, ctypes.POINTER(number), number]),
         "resil_copy": (None, [handle, handle]),
     }

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from resil.rtl_harness.engine.fast.native.circuit import Circuit, PackedCircuit
-from resil.rtl_harness.engine.fast.native.injector import Injector, Piece
+from resil.rtl_harness.engine.fast.native.injector import Injector, StatePiece
 from resil.rtl_harness.engine.fast.native.sweep import BYTE, GatesError
 
 
@@ -59,7 +59,7 @@ def find_dead_storage(
     calls.resil_liveness_settled.argtypes = [handle]
 
     gates = PackedCircuit(circuit)
-    memories = (Piece * len(external))(*(Piece(*piece) for piece in external))
+    memories = (StatePiece * len(external))(*(StatePiece(*piece) for piece in external))
     first = np.cumsum([0, *map(len, fixed)]).astype(np.uint64)
     pieces = np.array([piece for parts in fixed for piece in parts], np.uint64).reshape(-1)
     given = np.array(

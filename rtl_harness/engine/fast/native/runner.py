@@ -11,8 +11,8 @@ from pathlib import Path
 
 from resil.rtl_harness.design.operations import operation_ends
 from resil.rtl_harness.design.target import Target
-from resil.rtl_harness.engine.fast.native.build import Variable, build_model, variables_at
-from resil.rtl_harness.engine.fast.native.library import Instance, Library, Port, Stop
+from resil.rtl_harness.engine.fast.native.build import SourceVariable, build_model, variables_at
+from resil.rtl_harness.engine.fast.native.library import Library, ModelInstance, OutputPort, Stop
 from resil.rtl_harness.engine.memories import readmemh_text
 from resil.rtl_harness.engine.workload import Workload, memory_words, words_plusargs
 from resil.rtl_harness.errors import HarnessError
@@ -56,7 +56,7 @@ class Runner:
         self,
         target: Target,
         parameters: Mapping[str, int],
-        variables: Sequence[Variable] = (),
+        variables: Sequence[SourceVariable] = (),
         assertions: bool = False,
     ) -> None:
         self.target = target
@@ -83,13 +83,13 @@ class Runner:
                 finished=stop is Stop.DONE,
                 cycles=instance.cycle,
                 operation_ends=operation_ends(instance.operations()),
-                status=instance.port(Port.STATUS),
+                status=instance.port(OutputPort.STATUS),
                 error=any(kinds[place] == "detected" for place, _ in instance.rises()),
                 output=self.output(instance, workload),
             )
 
     @contextmanager
-    def started(self, workload: Workload) -> Iterator[Instance]:
+    def started(self, workload: Workload) -> Iterator[ModelInstance]:
         """Give an instance that holds the workload's images and has just come out of reset."""
         with self.loaded(workload) as plusargs, self.library.create(plusargs) as instance:
             instance.reset(self.target.reset_cycles)
@@ -107,13 +107,13 @@ class Runner:
         with image_files(self.target, self._whole_images(workload)) as plusargs:
             yield [*plusargs, *words_plusargs(self.target, workload)]
 
-    def output(self, instance: Instance, workload: Workload) -> bytes:
+    def output(self, instance: ModelInstance, workload: Workload) -> bytes:
         """Return the raw bytes of the output tensors, one after the other."""
         specs = workload.outputs
         contents = {name: self.memory(instance, name, workload) for name in {spec.memory for spec in specs}}
         return b"".join(contents[spec.memory][spec.offset : spec.offset + spec.size] for spec in specs)
 
-    def memory(self, instance: Instance, name: str, workload: Workload) -> bytes:
+    def memory(self, instance: ModelInstance, name: str, workload: Workload) -> bytes:
         """Return the whole content of a memory of the target, as large as it is in the workload's run."""
         memory = self.target.memories[name]
         words = instance.view(instance.find(memory.path))

@@ -53,7 +53,7 @@ class StoragePlace:
         return word
 
 
-class Variable(ctypes.Structure):
+class ModelVariable(ctypes.Structure):
     """A variable of the model, as the driver describes it."""
 
     _fields_ = (
@@ -74,7 +74,7 @@ def split_indices(path: str) -> tuple[str, list[int]]:
     return match[1], [int(i) for i in re.findall(r"-?\d+", match[2])]
 
 
-def element(path: str, found: Variable, indices: Sequence[int]) -> StoragePlace:
+def element(path: str, found: ModelVariable, indices: Sequence[int]) -> StoragePlace:
     """Return the part of a variable that is left when its outermost dimensions are indexed."""
     dimensions = [(found.words[i], found.lowest[i]) for i in range(found.dimensions)]
     if len(indices) > len(dimensions):

@@ -19,9 +19,9 @@ from resil.rtl_harness.engine.fast.native.injector import (
     Flip,
     FlippedBit,
     Injector,
-    Piece,
     ReportedFirst,
     Shortcut,
+    StatePiece,
     first_rise,
     flipped_bits,
 )
@@ -145,7 +145,7 @@ class Boundaries:
     unsettled: Sequence[Sequence[tuple[int, int]]]
 
 
-class _Event(ctypes.Structure):
+class _SweepEvent(ctypes.Structure):
     _fields_ = (
         ("kind", ctypes.c_int32),
         ("stop", ctypes.c_int32),
@@ -238,7 +238,9 @@ class Sweep:
         gates = PackedCircuit(circuit)
         given = None
         if boundaries is not None:
-            external = (Piece * len(boundaries.external))(*(Piece(*piece) for piece in boundaries.external))
+            external = (StatePiece * len(boundaries.external))(
+                *(StatePiece(*piece) for piece in boundaries.external)
+            )
             first = np.cumsum([0, *map(len, boundaries.dead)]).astype(np.uint64)
             dead = np.ascontiguousarray(np.concatenate([np.zeros(0, BYTE), *boundaries.dead]), BYTE)
             allowed = np.array(boundaries.open, np.uint8)
@@ -298,7 +300,7 @@ class Sweep:
         self._calls.resil_sweep_begin(self._handle, limit, int(shortcuts))
         for number, (flips, cycle) in enumerate(jobs):
             self._calls.resil_sweep_add(self._handle, number, flipped_bits(flips), len(flips), cycle)
-        event = _Event()
+        event = _SweepEvent()
         while True:
             self._calls.resil_sweep_next(self._handle, ctypes.byref(event))
             if event.kind < 0:
@@ -348,7 +350,7 @@ class Sweep:
             "resil_sweep_lanes_differ": (ctypes.c_int32, [handle]),
             "resil_sweep_begin": (None, [handle, number, word]),
             "resil_sweep_add": (None, [handle, number, ctypes.POINTER(FlippedBit), number, number]),
-            "resil_sweep_next": (None, [handle, ctypes.POINTER(_Event)]),
+            "resil_sweep_next": (None, [handle, ctypes.POINTER(_SweepEvent)]),
             "resil_sweep_times": (None, [handle, ctypes.POINTER(SweepTimes)]),
         }
         for name, (returned, arguments) in signatures.items():

@@ -79,7 +79,7 @@ class StoredWords:
         return ((1 << bits) - 1) << (self.low + bit)
 
 
-class Bench:
+class BenchHandles:
     """Handles of everything that the engine reads and writes.
 
     Args:

@@ -21,12 +21,12 @@ import cocotb
 
 from resil.rtl_harness.engine.reference.side import CONFIG_VARIABLE, SOCKET_VARIABLE
 from resil.rtl_harness.engine.reference.side.bench import (
-    Bench,
+    BenchHandles,
     Handle,
     NotAppliedError,
     StoredWords,
 )
-from resil.rtl_harness.engine.reference.side.timeline import CHECK, FLIP, Timeline, Watchdog
+from resil.rtl_harness.engine.reference.side.timeline import CHECK, FLIP, OperationWatchdog, Timeline
 from resil.rtl_harness.host import end_with
 
 _ANSWERED = 17
@@ -43,7 +43,7 @@ async def serve(dut: Handle) -> None:
 
 class _Server:
     def __init__(self, dut: Handle, config: dict[str, Any], connection: socket.socket) -> None:
-        self.bench = Bench(dut, config)
+        self.bench = BenchHandles(dut, config)
         self.timeline = Timeline(self.bench, *config["timing"])
         self.outputs: list[tuple[str, int, int]] = [tuple(output) for output in config["outputs"]]
         self.inferences: int = config["inferences"]
@@ -173,7 +173,9 @@ class _Server:
         hold(request["final"])
         return end | {"state_hash": self.bench.state_hash()}
 
-    async def _finish(self, limit: int, rest: int, watchdog: Watchdog | None = None) -> dict[str, Any]:
+    async def _finish(
+        self, limit: int, rest: int, watchdog: OperationWatchdog | None = None
+    ) -> dict[str, Any]:
         """Run to the end; the second of two inferences has `rest` cycles of its own to the time-out."""
         if self.inferences == 1:
             return self._end(*await self.timeline.finish(limit, watchdog=watchdog))
@@ -195,6 +197,6 @@ class _Server:
         }
 
 
-def _watchdog(request: dict[str, Any]) -> Watchdog | None:
+def _watchdog(request: dict[str, Any]) -> OperationWatchdog | None:
     """Return the watchdog of a run, as it stands in the cycle before the fault's."""
-    return Watchdog(*request["watchdog"]) if "watchdog" in request else None
+    return OperationWatchdog(*request["watchdog"]) if "watchdog" in request else None

@@ -16,7 +16,7 @@ from cocotb.clock import Clock
 from cocotb.simulator import get_sim_time
 from cocotb.triggers import First, RisingEdge, Timer, ValueChange
 
-from resil.rtl_harness.engine.reference.side.bench import Bench
+from resil.rtl_harness.engine.reference.side.bench import BenchHandles
 
 PERIOD = 10
 FLIP = 2
@@ -26,7 +26,7 @@ _RELEASE = 7
 
 
 @dataclass
-class Watchdog:
+class OperationWatchdog:
     """A watchdog that each move of the counter of operations restarts.
 
     Attributes:
@@ -60,7 +60,9 @@ class Timeline:
         reset_cycles: Rising edges for which the reset is held.
     """
 
-    def __init__(self, bench: Bench, clock: str, reset: str, active_low: bool, reset_cycles: int) -> None:
+    def __init__(
+        self, bench: BenchHandles, clock: str, reset: str, active_low: bool, reset_cycles: int
+    ) -> None:
         self.bench = bench
         self._clock = bench.top[clock]
         self._reset = bench.top[reset]
@@ -96,7 +98,7 @@ class Timeline:
         *,
         inferences: int = 0,
         risen: Mapping[str, int] | None = None,
-        watchdog: Watchdog | None = None,
+        watchdog: OperationWatchdog | None = None,
     ) -> tuple[bool, int, dict[str, int]]:
         """Run until `done`, at most `limit` cycles.
 
@@ -136,7 +138,7 @@ class Timeline:
         limit: int,
         hold: Callable[[], None],
         check: Callable[[], None],
-        watchdog: Watchdog | None = None,
+        watchdog: OperationWatchdog | None = None,
     ) -> tuple[bool, int, dict[str, int]]:
         """As `finish`, from before the first cycle, with bits that `hold` sets again after every edge.
 
@@ -175,7 +177,7 @@ class Timeline:
             if (value := self.bench.value("operation")) != moves[-1][1]:
                 moves.append((cycle + 1, value))
 
-    def _deadline(self, watchdog: Watchdog | None, limit: int, cycles: int) -> int:
+    def _deadline(self, watchdog: OperationWatchdog | None, limit: int, cycles: int) -> int:
         if watchdog is None:
             return limit
         watchdog.look(cycles, self.bench.value("operation"))

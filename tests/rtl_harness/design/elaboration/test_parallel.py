@@ -7,7 +7,7 @@ from resil.rtl_harness.design.elaboration.parallel import may_coincide
 from resil.rtl_harness.design.target import SHIPPED_TARGETS, Target, load_target
 from resil.rtl_harness.engine.fast.gates import gates
 from resil.rtl_harness.engine.fast.lanes import build
-from resil.rtl_harness.engine.fast.lanes.words import UnsupportedError
+from resil.rtl_harness.engine.fast.lanes.words import UnsupportedLanesError
 
 PLAIN = """// unique if in a comment
 /* unique
@@ -48,7 +48,7 @@ def test_a_choice_that_is_left_open_is_named(what, tmp_path):
     found = may_coincide(target)
     assert found is not None
     assert found.startswith(f"chosen.sv, line 13: several conditions of this {what} may hold at once")
-    with pytest.raises(UnsupportedError, match="which counts is left open"):
+    with pytest.raises(UnsupportedLanesError, match="which counts is left open"):
         build.lane_model(target, {})
     with pytest.raises(gates.UnsupportedError, match="which counts is left open"):
         gates.read_gates(target, None)

@@ -23,7 +23,7 @@ from resil.rtl_harness.engine.fast.audit_sample import (
 )
 from resil.rtl_harness.engine.fast.concurrent_simulator import ConcurrentSimulator
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
-from resil.rtl_harness.engine.fast.processes import Outcome
+from resil.rtl_harness.engine.fast.processes import EngineOutcome
 from resil.rtl_harness.engine.workload import OutputSpec, Workload
 from resil.rtl_harness.errors import AuditError, HarnessError
 from resil.rtl_harness.faults import Corruption, Fault, Injection, Seen
@@ -36,7 +36,7 @@ def answer(
     site, cycle=0, how="vanished", early=True, seen=Seen.MASKED, end=100, in_lane=False, simulated=5, **more
 ):
     injection = Injection(Fault(site, cycle), seen, end, 0, "", **more)
-    return Outcome(injection, early, simulated, how, in_lane=in_lane)
+    return EngineOutcome(injection, early, simulated, how, in_lane=in_lane)
 
 
 def drawn(sample):

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from resil.rtl_harness.engine.fast.processes import Outcome, run_chunks
+from resil.rtl_harness.engine.fast.processes import EngineOutcome, run_chunks
 from resil.rtl_harness.errors import SimulationError
 from resil.rtl_harness.faults import Fault, Injection, Seen
 from testkit.errors import about
@@ -19,7 +19,7 @@ CHUNKS = [FAULTS[i : i + CHUNK] for i in range(0, len(FAULTS), CHUNK)]
 
 
 def done(fault):
-    return Outcome(Injection(fault, Seen.MASKED, os.getpid(), 0, ""), True, fault.cycle, "")
+    return EngineOutcome(Injection(fault, Seen.MASKED, os.getpid(), 0, ""), True, fault.cycle, "")
 
 
 def work(chunk):

@@ -19,7 +19,7 @@ from resil.rtl_harness.engine.fast.tail_names import TailNames
 from resil.rtl_harness.engine.tail import Queue
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.npu.workload import npu_workload
-from resil.rtl_harness.redundancy import Group, Mechanism, build_protection
+from resil.rtl_harness.redundancy import Mechanism, ProtectionGroup, build_protection
 from testkit.errors import about
 from tests.rtl_harness.engine.fast.test_exits import data_faults
 
@@ -140,7 +140,9 @@ def test_a_wrong_name_is_found_by_trial(digits):
 def test_protected_npu_in_sweeps_and_lanes(digits, mechanism, tmp_path):
     """Sweeps, runs that leave and lanes give what whole simulations give, alarms included."""
     target = load_target("ethos-u55-32")
-    build_protection(target, elaborate(target, digits.parameters), [Group("cc", mechanism)], tmp_path / "out")
+    build_protection(
+        target, elaborate(target, digits.parameters), [ProtectionGroup("cc", mechanism)], tmp_path / "out"
+    )
     protected = load_target(tmp_path / "out" / "target.toml")
     elaboration = elaborate(protected, digits.parameters)
     with VerilatorEngine(protected, digits, elaboration, sweep=False) as engine:

@@ -13,7 +13,7 @@ from resil.rtl_harness.cache import cached_folder, content_key
 from resil.rtl_harness.engine.fast.lanes import build
 from resil.rtl_harness.engine.fast.lanes.design import read_design
 from resil.rtl_harness.engine.fast.lanes.emit import source
-from resil.rtl_harness.engine.fast.lanes.words import UnsupportedError
+from resil.rtl_harness.engine.fast.lanes.words import UnsupportedLanesError
 from resil.rtl_harness.engine.fast.native.sweep import PLACE
 from resil.rtl_harness.tools import compiler_version
 from tests.rtl_harness.engine.fast.lanes.machines import MACHINES, Machines
@@ -297,5 +297,5 @@ def test_other_cells_are_refused_by_name(kind):
         kind
     ]
     netlist.add(kind, {"A_SIGNED": "0", "B_SIGNED": "0"}, pins)
-    with pytest.raises(UnsupportedError, match=re.escape(f"is a {kind}")):
+    with pytest.raises(UnsupportedLanesError, match=re.escape(f"is a {kind}")):
         read_design({"ports": netlist.ports, "cells": netlist.cells}, "clk", {"clk": False}, ["done"])

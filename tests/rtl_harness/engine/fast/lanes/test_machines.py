@@ -16,8 +16,8 @@ from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.engine.fast.lane_library import lanes_of
 from resil.rtl_harness.engine.fast.lanes import build
 from resil.rtl_harness.engine.fast.lanes.build import lane_model
-from resil.rtl_harness.engine.fast.lanes.words import UnsupportedError
-from resil.rtl_harness.engine.fast.model import Model
+from resil.rtl_harness.engine.fast.lanes.words import UnsupportedLanesError
+from resil.rtl_harness.engine.fast.model import CompiledModel
 from resil.rtl_harness.engine.fast.native.injector import Shortcut
 from resil.rtl_harness.engine.workload import OutputSpec, Workload
 from resil.rtl_harness.faults import Fault
@@ -58,7 +58,7 @@ SECOND_CLOCK = dataclasses.replace(WORKLOAD, parameters={"SecondClock": 1})
 
 @pytest.fixture(scope="module", params=[TARGET, ARRAYS], ids=lambda target: target.name)
 def model(request):
-    made = Model(request.param, WORKLOAD, elaborate(request.param))
+    made = CompiledModel(request.param, WORKLOAD, elaborate(request.param))
     yield made
     made.close()
 
@@ -232,7 +232,7 @@ def test_lanes_are_used_where_they_pay(least, making, there, used, faster, monke
 
 
 def test_a_second_clock_is_refused_by_name_and_the_campaign_goes_on():
-    with pytest.raises(UnsupportedError, match=r"other_q.* has a clock of its own"):
+    with pytest.raises(UnsupportedLanesError, match=r"other_q.* has a clock of its own"):
         lane_model(TARGET, SECOND_CLOCK.parameters)
     faults = faults_of(SECOND_CLOCK, 60)
     (plain, _), (found, notes) = (outcomes(SECOND_CLOCK, faults, lanes) for lanes in (False, True))

@@ -14,7 +14,7 @@ from resil.rtl_harness.engine.fast.concurrent_simulator import LANES_DIFFER
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.engine.fast.lanes import build as lanes
 from resil.rtl_harness.engine.fast.lanes import decoders
-from resil.rtl_harness.engine.fast.model import Model
+from resil.rtl_harness.engine.fast.model import CompiledModel
 from resil.rtl_harness.engine.fast.native import build
 from resil.rtl_harness.engine.fast.native.sweep import Sweep
 from resil.rtl_harness.errors import AuditError
@@ -79,7 +79,7 @@ def test_lanes_that_differ_are_closed_and_no_row_is_wrong(what, plain, monkeypat
 
 @pytest.fixture(scope="module")
 def arrays():
-    made = Model(ARRAYS, WORKLOAD, elaborate(ARRAYS))
+    made = CompiledModel(ARRAYS, WORKLOAD, elaborate(ARRAYS))
     yield made
     made.close()
 

@@ -6,7 +6,7 @@ import random
 import pytest
 
 from resil.rtl_harness.engine.fast.native.injector import Ending, Flip, Injector, Shortcut
-from resil.rtl_harness.engine.fast.native.library import Port
+from resil.rtl_harness.engine.fast.native.library import OutputPort
 from resil.rtl_harness.errors import SimulationError
 from tests.rtl_harness.engine.fast.native.design import ELEMENTS
 
@@ -78,9 +78,9 @@ def held_plainly(library, origin, bits, value, limit, released=None):
         while plain.cycle < limit:
             plain.run_to(plain.cycle + 1)
             hold()
-            if plain.port(Port.DONE):
+            if plain.port(OutputPort.DONE):
                 break
-        return bool(plain.port(Port.DONE)), plain.cycle, contents(plain)
+        return bool(plain.port(OutputPort.DONE)), plain.cycle, contents(plain)
 
 
 def contents(instance):

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from resil.rtl_harness.engine.fast.native.injector import Ending, Flip, Injector, Shortcut
-from resil.rtl_harness.engine.fast.native.library import Port, Stop
+from resil.rtl_harness.engine.fast.native.library import OutputPort, Stop
 from resil.rtl_harness.errors import SimulationError
 from tests.rtl_harness.engine.fast.native.design import ELEMENTS
 
@@ -88,10 +88,10 @@ def test_a_machine_that_stands_still_is_not_clocked_to_the_limit(injector, stora
     limit = 100_003
     short = injector.inject(stuck, 40, limit, Shortcut.ALL)
     final = state(injector.faulty, storage)
-    status = injector.faulty.port(Port.STATUS)
+    status = injector.faulty.port(OutputPort.STATUS)
     plain = injector.inject(stuck, 40, limit, Shortcut.NONE)
     assert (short.stop, short.end_cycle) == (plain.stop, plain.end_cycle) == (Ending.LIMIT, limit)
-    assert (final, status) == (state(injector.faulty, storage), injector.faulty.port(Port.STATUS))
+    assert (final, status) == (state(injector.faulty, storage), injector.faulty.port(OutputPort.STATUS))
     assert short.simulated < 1000
     assert plain.simulated == limit - 41
 

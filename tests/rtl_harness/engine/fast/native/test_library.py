@@ -5,7 +5,7 @@ import signal
 import numpy as np
 import pytest
 
-from resil.rtl_harness.engine.fast.native.library import Port, Stop
+from resil.rtl_harness.engine.fast.native.library import OutputPort, Stop
 from resil.rtl_harness.errors import SimulationError, UnmappedSiteError
 from testkit.errors import about
 from tests.rtl_harness.engine.fast.native.design import ELEMENTS
@@ -26,8 +26,8 @@ def test_runs_to_done_and_reads_ports(instance, input_words):
     assert instance.cycle == 0
     assert instance.run(10_000) is Stop.DONE
     assert instance.cycle == CYCLES
-    assert (instance.port(Port.DONE), instance.alarms_up, instance.rises()) == (1, 0, [])
-    assert instance.port(Port.STATUS) & 0xFFFF == 64
+    assert (instance.port(OutputPort.DONE), instance.alarms_up, instance.rises()) == (1, 0, [])
+    assert instance.port(OutputPort.STATUS) & 0xFFFF == 64
     assert instance.operations() == [(32 * k, k) for k in (1, 2, 3, 4)]
     assert [instance.read(instance.find("in_q"), i) for i in range(64)] == input_words.tolist()
 
@@ -68,8 +68,8 @@ def test_a_write_reads_back_and_settles(instance):
     instance.write(count, 33)
     instance.settle()
     assert instance.read(count) == 33
-    assert instance.port(Port.OPERATION) == 2
-    assert instance.port(Port.STATUS) & 0xFFFF == 33
+    assert instance.port(OutputPort.OPERATION) == 2
+    assert instance.port(OutputPort.STATUS) & 0xFFFF == 33
     with pytest.raises(ValueError, match="16 bits"):
         instance.write(count, 1 << 16)
 
@@ -106,7 +106,7 @@ def test_a_copy_continues_as_the_original(closed_library, instance, input_file):
         assert copy.run(10_000) is Stop.DONE
         assert state(copy) == state(instance)
         assert copy.operations() == instance.operations()
-        assert copy.port(Port.STATUS) == instance.port(Port.STATUS)
+        assert copy.port(OutputPort.STATUS) == instance.port(OutputPort.STATUS)
 
 
 def test_settling_without_a_write_changes_nothing(closed_library, instance, input_file):
