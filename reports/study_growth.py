@@ -4,17 +4,27 @@
 from __future__ import annotations
 
 from resil.record import numbers
+from resil.record.interval import Interval
 from resil.record.study import StudyRecord
 from resil.record.study_growth import Trend
 from resil.reports.table import Column, Table
 
-_SIGN = {"grows": "grows", "shrinks": "shrinks", "constant": "the same", "not shown": "no trend shown"}
+# A change by less than this part of the mean is called none: nobody builds on a ten-thousandth.
+_VISIBLE = 1e-3
+_SIGN = {
+    "grows": "grows",
+    "shrinks": "shrinks",
+    "constant": "the same",
+    "tiny": "the same within 0.1 %",
+    "not shown": "no trend shown",
+}
 _WHAT = {"fit": "FIT", "raw fit": "raw FIT", "bits": "storage bits", "area": "area"}
 _SPOKEN = _WHAT | {"bits": "storage"}
 _SAID = {
     "grows": "grows in {}",
     "shrinks": "shrinks in {}",
     "constant": "is the same in {}",
+    "tiny": "changes by less than 0.1 % in {}",
     "not shown": "no trend is shown in {}",
 }
 
@@ -25,9 +35,9 @@ def growth_lines(study: StudyRecord) -> list[str]:
     for what, name in _SPOKEN.items():
         own = [trend for trend in study.growth.trends if trend.what == what]
         parts = [
-            text.format(", ".join(_where(study, trend) for trend in own if trend.trend == word))
+            text.format(", ".join(_where(study, trend) for trend in own if _word(trend) == word))
             for word, text in _SAID.items()
-            if any(trend.trend == word for trend in own)
+            if any(_word(trend) == word for trend in own)
         ]
         if parts:
             lines.append(f"By a doubling of {study.growth.parameter}, {name} {'; '.join(parts)}.")
@@ -36,7 +46,7 @@ def growth_lines(study: StudyRecord) -> list[str]:
 
 def _where(study: StudyRecord, trend: Trend) -> str:
     block = study.titled(trend.block)
-    return f"{block} {_of_mean(trend)}" if trend.trend in ("grows", "shrinks") else block
+    return f"{block} {_of_mean(trend)}" if _word(trend) in ("grows", "shrinks") else block
 
 
 def growth_table(study: StudyRecord, *, titles: bool = False) -> Table | None:
@@ -65,7 +75,7 @@ def growth_table(study: StudyRecord, *, titles: bool = False) -> Table | None:
             *(_figure(trend, own.estimate) for own in trend.values),
             _added(trend),
             _of_mean(trend),
-            _SIGN[trend.trend],
+            _SIGN[_word(trend)],
         )
         for trend in _ordered(study)
     )
@@ -92,7 +102,26 @@ def _added(trend: Trend) -> str:
     return f"{numbers.fit(own.estimate)} {numbers.fit_range(own)}"
 
 
-def _of_mean(trend: Trend) -> str:
-    """Return what a doubling adds as a part of the mean over the sizes."""
+def _word(trend: Trend) -> str:
+    """Return the trend, and `tiny` for a change that is there and that nobody would see."""
+    part = relative(trend)
+    if part is None or trend.trend not in ("grows", "shrinks"):
+        return trend.trend
+    if max(abs(part.lo), abs(part.hi)) < _VISIBLE:
+        return "tiny"
+    return trend.trend
+
+
+def relative(trend: Trend) -> Interval | None:
+    """Return what a doubling adds as a part of the mean over the sizes; None where that is 0."""
     mean = sum(own.estimate or 0.0 for own in trend.values) / len(trend.values)
-    return f"{100.0 * (trend.per_doubling.estimate or 0.0) / mean:+.2g} %" if mean else numbers.NOT_KNOWN
+    return trend.per_doubling.scaled(1.0 / mean) if mean > 0.0 else None
+
+
+def _of_mean(trend: Trend) -> str:
+    part = relative(trend)
+    if part is None:
+        return numbers.NOT_KNOWN
+    if _word(trend) == "tiny":
+        return "<0.1 %"
+    return f"{100.0 * (part.estimate or 0.0):+.2g} %"

@@ -14,6 +14,8 @@ from resil.record.study import StudyRecord
 from resil.reports.figures import NARROW, WIDE
 from resil.reports.study_figures import stacked_fit
 from resil.reports.study_growth import growth_lines, growth_table
+from resil.reports.study_growth_figure import growth_figure
+from resil.reports.study_open import open_reason
 from resil.reports.study_tables import (
     asked_lines,
     class_table,
@@ -61,6 +63,7 @@ def study_html(study: StudyRecord) -> str:
                         verdict_cell(cell),
                         _tone(cell.verdict, cell.predicted),
                         "" if cell.results is None else cell.run,
+                        open_reason(cell),
                     )
                     for cell in (study.cell(target, network) for target in study.targets)
                 ],
@@ -74,6 +77,7 @@ def study_html(study: StudyRecord) -> str:
         classes=class_table(study),
         growth=growth_table(study, titles=True),
         growth_lines=growth_lines(study),
+        growth_figure=_growth(study),
         protection=protection_table(study),
         protection_notes=protection_lines(study),
         open=open_lines(study),
@@ -85,6 +89,13 @@ def study_html(study: StudyRecord) -> str:
         injected=sum(not cell.predicted for cell, _ in answered),
     )
     return clean(page)
+
+
+def _growth(study: StudyRecord) -> Markup | None:
+    drawn = (growth_figure(study, "growth-wide", 900.0), growth_figure(study, "growth-narrow", NARROW))
+    sized = zip(("wide whole", "narrow"), drawn, strict=True)
+    parts = [drawing.inline(size) for size, drawing in sized if drawing is not None]
+    return Markup("".join(parts)) if parts else None
 
 
 def _tone(verdict: str, predicted: bool) -> str:

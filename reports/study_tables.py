@@ -11,6 +11,7 @@ from resil.record.interval import RecordedInterval
 from resil.record.study import ClassMean, ProtectionAsked, StudyRecord
 from resil.record.study_cell import CellRecord, CellResults
 from resil.reports.study_growth import growth_lines, growth_table
+from resil.reports.study_open import open_reason
 from resil.reports.study_views import corner_table
 from resil.reports.table import Column, Table
 from resil.reports.tables import fit_cell, percent_cell
@@ -145,6 +146,7 @@ def open_lines(study: StudyRecord) -> list[str]:
     lines = [f"{cell.name} failed: {cell.error}" for cell in study.cells if cell.verdict == "failed"]
     lines += [f"{cell.name} was not run." for cell in study.cells if cell.verdict == "not run"]
     lines += [f"{cell.name}: {found.golden}" for cell, found in study.answered if found.golden]
+    lines += [f"{cell.name} is {cell.verdict}: {why}." for cell in study.cells if (why := open_reason(cell))]
     if foreseen := [cell.name for cell, _ in study.answered if cell.predicted]:
         lines.append(f"Predicted, nothing was injected: {', '.join(foreseen)}.")
     if wide := [(cell, found) for cell, found in study.answered if found.reached is False]:

@@ -295,3 +295,48 @@ def test_the_page_says_where_the_time_went():
         ("npu-64", "0.0 s", "0.0 s", "0.0 s", "0", NOT_KNOWN),
     )
     assert "Where the time went" in render_study(parsed(made))["report.html"]
+
+
+def undecided(**others):
+    found = document()
+    found["cells"] = [cell("npu-32", "digits"), cell("npu-32", "other", "inconclusive", **others)]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("others", "told"),
+    [
+        (
+            {
+                "budget": "inconclusive",
+                "aided": view("inconclusive", corner="ff", corner_fit=[0.012, 0.006, 0.024]),
+            },
+            "the FIT budget: 0.0120 [0.00600, 0.0240] FIT at the ff against 0.015; about 1,600 injections",
+        ),
+        (
+            {
+                "safety": "inconclusive",
+                "spfm_asked": 0.99,
+                "aided": view("inconclusive", spfm=[0.995, 0.985, 0.999], spfm_corner_lo=0.98),
+            },
+            "SPFM: at least 98 % at the centre of the raw rates, 99 % claimed; about 900 injections",
+        ),
+        ({"safety": "not assessed"}, "a safety claim is not assessed: the cell's own page says which row"),
+    ],
+)
+def test_a_cell_that_is_not_decided_says_which_row_decides_and_what_would_settle_it(others, told):
+    made = parsed(undecided(**others))
+    page = render_study(made)["report.html"]
+    assert told in page.replace("&#39;", "'").replace("\u00a0", " ")
+    assert told in study_text(made)
+    assert "would settle" not in study_text(parsed(document()))
+
+
+def test_a_change_that_nobody_would_see_is_called_none():
+    made = document()
+    exact = trend("raw fit", "mac", "shrinks") | {"per_doubling": [-1e-7, -1e-7, -1e-7]}
+    made["growth"]["trends"] = [exact, trend()]
+    page = render_study(parsed(made))["report.html"].replace("\u00a0", " ")
+    assert "raw FIT changes by less than 0.1 % in mac" in page
+    assert "the same within 0.1 %" in page
+    assert "FIT grows in mac +67 %" in page
