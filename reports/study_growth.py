@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from resil.record import numbers
-from resil.record.interval import Interval
+from resil.record.interval import RecordedInterval
 from resil.record.study import StudyRecord
 from resil.record.study_growth import Trend
 from resil.reports.table import Column, Table
@@ -112,7 +112,7 @@ def _word(trend: Trend) -> str:
     return trend.trend
 
 
-def relative(trend: Trend) -> Interval | None:
+def relative(trend: Trend) -> RecordedInterval | None:
     """Return what a doubling adds as a part of the mean over the sizes; None where that is 0."""
     mean = sum(own.estimate or 0.0 for own in trend.values) / len(trend.values)
     return trend.per_doubling.scaled(1.0 / mean) if mean > 0.0 else None

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from resil.record import numbers
-from resil.record.interval import Interval
+from resil.record.interval import RecordedInterval
 from resil.record.settle import injections_to_settle
 from resil.record.study_cell import DECIDED, INCONCLUSIVE, NOT_ASSESSED, CellRecord, CellResults
 
@@ -38,7 +38,7 @@ def _reasons(found: CellResults) -> Iterator[str]:
         yield f"a safety claim is {found.safety}: the cell's own page says which row"
         return
     spfm = found.aided.spfm
-    more = "" if spfm is None else _more(Interval(spfm.estimate, least, spfm.hi), asked, found)
+    more = "" if spfm is None else _more(RecordedInterval(spfm.estimate, least, spfm.hi), asked, found)
     yield (
         f"SPFM: at least {numbers.spfm(least)} at the {_corner(found.aided.spfm_corner)}, "
         f"{numbers.spfm(asked)} claimed{more}"
@@ -49,7 +49,7 @@ def _corner(name: str | None) -> str:
     return name or "centre of the raw rates"
 
 
-def _more(interval: Interval, target: float, found: CellResults) -> str:
+def _more(interval: RecordedInterval, target: float, found: CellResults) -> str:
     """Return about how many injections would settle a row, as the end of a sentence."""
     wanted = injections_to_settle(interval, target, found.injections)
     made = numbers.count(found.injections)

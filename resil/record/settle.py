@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import math
 
-from resil.record.interval import Interval
+from resil.record.interval import RecordedInterval
 
 # A forecast of more than this many times what was made says only that the estimate is too near to the target.
 _MOST_TIMES = 1000.0
 
 
-def injections_to_settle(interval: Interval, target: float, made: int) -> int | None:
+def injections_to_settle(interval: RecordedInterval, target: float, made: int) -> int | None:
     """Return about how many injections would put the whole interval on one side of the target.
 
     The distance of a limit from its estimate shrinks about as the square root of the number of injections,
@@ -28,11 +28,11 @@ def injections_to_settle(interval: Interval, target: float, made: int) -> int | 
         where there is no estimate, nothing was injected, or the estimate is too near to the target to say.
 
     Examples:
-        >>> injections_to_settle(Interval(0.010, 0.004, 0.020), 0.015, 1000)
+        >>> injections_to_settle(RecordedInterval(0.010, 0.004, 0.020), 0.015, 1000)
         4000
-        >>> injections_to_settle(Interval(0.995, 0.985, 0.999), 0.99, 1000)
+        >>> injections_to_settle(RecordedInterval(0.995, 0.985, 0.999), 0.99, 1000)
         4000
-        >>> injections_to_settle(Interval(0.010, 0.004, 0.020), 0.03, 1000)
+        >>> injections_to_settle(RecordedInterval(0.010, 0.004, 0.020), 0.03, 1000)
         1000
     """
     estimate = interval.estimate

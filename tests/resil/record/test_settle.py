@@ -6,14 +6,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from resil.record.interval import Interval
+from resil.record.interval import RecordedInterval
 from resil.record.settle import injections_to_settle
 from resil.stats.intervals import clopper_pearson_limits
 
 
-def interval(events: int, trials: int) -> Interval:
+def interval(events: int, trials: int) -> RecordedInterval:
     lo, hi = clopper_pearson_limits(np.array([events]), np.array([trials]), 0.95)
-    return Interval(events / trials, float(lo[0]), float(hi[0]))
+    return RecordedInterval(events / trials, float(lo[0]), float(hi[0]))
 
 
 @pytest.mark.parametrize("target", [0.13, 0.09, 0.15, 0.07])
@@ -32,7 +32,7 @@ def test_what_is_decided_takes_no_more():
 
 @pytest.mark.parametrize(
     ("found", "made"),
-    [(Interval(None, 0.0, 1.0), 10), (interval(22, 200), 0), (Interval(0.5, 0.4, 0.6), 10)],
+    [(RecordedInterval(None, 0.0, 1.0), 10), (interval(22, 200), 0), (RecordedInterval(0.5, 0.4, 0.6), 10)],
 )
 def test_no_forecast_is_made_without_grounds(found, made):
     assert injections_to_settle(found, 0.5, made) is None
