@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from resil.errors import StoreError
+from resil.rtl_harness.plain_file import read_plain
 
 TEMPORARY_SUFFIX = ".tmp"
 
@@ -67,7 +68,7 @@ def json_text(value: object) -> str:
 def read_bytes(path: Path, remedy: str) -> bytes:
     """Return the content of a file; StoreError, which ends with `remedy`, if it cannot be read."""
     try:
-        return path.read_bytes()
+        return read_plain(path)
     except FileNotFoundError:
         raise StoreError(f"{path}: expected a file, found none; {remedy}", "file") from None
     except OSError as error:

@@ -9,6 +9,7 @@ import json
 import os
 import re
 import shutil
+import stat
 import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -127,6 +128,7 @@ def cached_folder(kind: str, key: str, build: Callable[[Path], None]) -> Path:
     asked = _asked.get()
     if asked is not None:
         asked.append(folder)
+    _check_owner(cache_root())
     if _is_complete(folder):
         return folder
     _check_path(cache_root())
@@ -242,9 +244,34 @@ def _writable(root: Path) -> Iterator[None]:
         ) from error
 
 
+def _make_root(root: Path) -> None:
+    """Make the cache folder, for this user alone."""
+    if not root.exists():
+        root.parent.mkdir(parents=True, exist_ok=True)
+        with suppress(FileExistsError):
+            root.mkdir(mode=0o700)
+
+
+def _check_owner(root: Path) -> None:
+    """Refuse a cache folder that others can write to: libraries out of it are loaded into this process."""
+    try:
+        state = root.stat()
+    except OSError:
+        return
+    foreign = os.geteuid() and state.st_uid not in (os.geteuid(), 0)
+    if state.st_mode & stat.S_IWOTH or foreign:
+        found = "one that everybody can write to" if state.st_mode & stat.S_IWOTH else "one of another user"
+        raise HarnessError(
+            f"the cache folder {root}: expected a folder of this user, found {found}, and programs out of it "
+            "are run; correct its owner and mode (chmod 700), or set RESIL_CACHE to another folder",
+            "RESIL_CACHE",
+        )
+
+
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
     """Hold the lock of a folder; processes that are forked meanwhile do not keep it."""
+    _make_root(cache_root())
     folder.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(folder.with_suffix(".lock")):
         yield

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.plain_file import read_plain
 
 
 def read_toml(path: Path, what: str) -> tuple[str, dict[str, Any]]:
@@ -22,7 +23,7 @@ def read_toml(path: Path, what: str) -> tuple[str, dict[str, Any]]:
             line and column.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_plain(path).decode()
     except FileNotFoundError:
         raise HarnessError(f"{path}: no such file; give the path of a {what}", "file") from None
     except OSError as error:

@@ -27,8 +27,24 @@ _DASK = KeyTable(
         Key(
             "scheduler",
             "string",
-            'Address of a scheduler that is there already, as `"tcp://HOST:8786"`.',
+            'Address of a scheduler that is there already, as `"tls://HOST:8786"`.',
             ABSENT,
+        ),
+        Key(
+            "ca",
+            "path",
+            "With `scheduler`: the authority by which scheduler and workers are known (PEM). Without "
+            "the key, `certificate` and `key` those that dask is configured with.",
+            ABSENT,
+        ),
+        Key("certificate", "path", "With `ca`: what this process shows.", ABSENT),
+        Key("key", "path", "With `ca`: the private key of it.", ABSENT),
+        Key(
+            "unprotected",
+            "boolean",
+            "Let connections need no certificate though they leave this machine. Who reaches the scheduler "
+            "then can run code in it, in its workers and here.",
+            False,
         ),
         Key(
             "cluster",
@@ -110,7 +126,7 @@ _EXECUTION = KeyTable(
         Key(
             "dask",
             "string or table",
-            'Workers elsewhere: the address of a dask scheduler, as `"tcp://HOST:8786"`, or a table '
+            'Workers elsewhere: the address of a dask scheduler, as `"tls://HOST:8786"`, or a table '
             "`[execution.dask]`.",
             ABSENT,
             table=_DASK,

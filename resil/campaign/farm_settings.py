@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from ipaddress import ip_address
 
 from resil.campaign.section import Section
 
@@ -13,7 +15,11 @@ JOBS = ("slurm", "lsf", "pbs")
 # Where jobs leave what they say, in the folder of the run or of the study.
 LOGS = "jobs"
 _ADDRESS = re.compile(r"(tcp|tls|ucx|ws|wss)://[^\s/]+:\d+")
-_EXPECTED = 'the address of a dask scheduler, as "tcp://HOST:8786", or a table [execution.dask]'
+_EXPECTED = 'the address of a dask scheduler, as "tls://HOST:8786", or a table [execution.dask]'
+_ENCRYPTED = ("tls", "wss")
+# Keys of certificates and key, in the order of `FarmSettings.certificates`.
+CERTIFICATES = ("ca", "certificate", "key")
+_OF_A_SCHEDULER = ("scheduler", "cluster", "audit", "unprotected", *CERTIFICATES)
 
 
 @dataclass(frozen=True)
@@ -34,6 +40,11 @@ class FarmSettings:
         prologue: Lines of a job before the worker starts.
         directives: Further options of a job, as the system writes them.
         audit: Part of the injections that another worker simulates once more, to compare.
+        unprotected: Connections need no certificate though they leave this machine: whoever reaches scheduler
+            or workers runs code there.
+        ca: File of the authority that scheduler and workers are known by; "" for dask's own configuration.
+        certificate: File of what this process shows; "" as above.
+        key: File of its private key; "" as above.
     """
 
     scheduler: str = ""
@@ -48,6 +59,33 @@ class FarmSettings:
     prologue: tuple[str, ...] = ()
     directives: tuple[str, ...] = ()
     audit: float = 0.005
+    unprotected: bool = False
+    ca: str = ""
+    certificate: str = ""
+    key: str = ""
+
+    @property
+    def certificates(self) -> dict[str, str]:
+        """The files of authority, certificate and key by their keys; {} without."""
+        return {name: getattr(self, name) for name in CERTIFICATES if self.ca}
+
+    @property
+    def encrypted(self) -> bool:
+        """Whether the scheduler that is there asks for certificates."""
+        return self.scheduler.split(":")[0] in _ENCRYPTED
+
+    @property
+    def local(self) -> bool:
+        """Whether the scheduler that is there, or the one that is started, is of this machine alone."""
+        return self.cluster == LOCAL or (bool(self.scheduler) and _is_loopback(self.scheduler))
+
+
+def _is_loopback(address: str) -> bool:
+    host = address.partition("://")[2].rpartition(":")[0].strip("[]")
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def read_farm(section: Section) -> FarmSettings | None:
@@ -58,13 +96,23 @@ def read_farm(section: Section) -> FarmSettings | None:
         return _read_table(section.table("dask", _EXPECTED))
     address = section.text("dask")
     if section.sound("dask"):
-        _check_address(section, "dask", address)
+        _check_address(section, "dask", FarmSettings(scheduler=address))
     return FarmSettings(scheduler=address)
 
 
-def _check_address(section: Section, key: str, address: str) -> None:
+def _check_address(section: Section, key: str, farm: FarmSettings) -> None:
+    """Note an address that is none, or one that others reach and that lets everybody in."""
+    address = farm.scheduler
     if not _ADDRESS.fullmatch(address):
         section.wrong(key, _EXPECTED, f'"{address[:60]}"', "write protocol, host and port")
+    elif not (farm.encrypted or farm.local or farm.unprotected):
+        section.wrong(
+            key,
+            "a scheduler that asks for certificates (tls://), or one of this machine",
+            f'"{address[:60]}": whoever reaches it can run code here and in its workers',
+            "start the scheduler with certificates; or say unprotected = true in [execution.dask] where "
+            "nobody else is in the network",
+        )
 
 
 def _read_table(table: Section) -> FarmSettings:
@@ -77,11 +125,14 @@ def _read_table(table: Section) -> FarmSettings:
         table.finish()
         return FarmSettings()
     if table.has("scheduler"):
-        address = table.text("scheduler")
+        files = {key: str(table.path(key, "a file in PEM format")) for key in CERTIFICATES if table.has(key)}
+        address, unprotected = table.text("scheduler"), table.flag("unprotected")
+        farm = FarmSettings(scheduler=address, audit=audit, unprotected=unprotected, **files)
         if table.sound("scheduler"):
-            _check_address(table, "scheduler", address)
-        table.finish(only=("scheduler", "cluster", "audit"))
-        return FarmSettings(scheduler=address, audit=audit)
+            _check_address(table, "scheduler", farm)
+        _check_certificates(table, farm, files)
+        table.finish(only=_OF_A_SCHEDULER)
+        return farm
     cluster = table.choice("cluster")
     workers = table.integer("workers")
     if cluster == LOCAL:
@@ -102,6 +153,18 @@ def _read_table(table: Section) -> FarmSettings:
         prologue=table.texts("prologue"),
         directives=table.texts("directives"),
         audit=audit,
+        unprotected=table.flag("unprotected"),
     )
-    table.finish()
+    table.finish(only=tuple(f.name for f in fields(settings) if f.name not in CERTIFICATES))
     return settings
+
+
+def _check_certificates(table: Section, farm: FarmSettings, files: Mapping[str, str]) -> None:
+    """Note certificates that do not belong there, or of which some are missing."""
+    for key in files:
+        if not farm.encrypted:
+            expected, remedy = "the key with a scheduler at tls:// only", "remove it, or correct the address"
+            table.wrong(key, expected, "a plain one", remedy)
+    if files and (missing := [key for key in CERTIFICATES if key not in files]):
+        remedy = "give all three, or none for those that dask itself is configured with"
+        table.missing(missing[0], ", ".join(CERTIFICATES), ", ".join(files), remedy)

@@ -8,6 +8,7 @@ import re
 import shutil
 import signal
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -20,6 +21,7 @@ from resil.progress import Progress
 
 # Seconds that a scheduler which has gone may take to come back, and that one attempt takes.
 PATIENCE, ATTEMPT = 60.0, 10.0
+_PAGES = "127.0.0.1:0"
 _INSTALL = 'install it with: pip install "resil[farm]"'
 JOB_CLUSTERS = dict(zip(JOBS, ("SLURMCluster", "LSFCluster", "PBSCluster"), strict=True))
 _SUBMIT = dict(zip(JOBS, ("sbatch", "bsub", "qsub"), strict=True))
@@ -70,6 +72,7 @@ class Farm:
         self._distributed = _distributed()
         self._cluster: Any = None
         self._client: Any = None
+        self._certificates: Path | None = None
 
     def open(self) -> None:
         """Connect, and start what is to be started.
@@ -84,7 +87,10 @@ class Farm:
                 self._progress.stage(f"starting {settings.workers} workers ({settings.cluster})")
                 self._cluster = self._start()
             where = self._cluster or settings.scheduler
-            self._client = self._distributed.Client(where, timeout=ATTEMPT, set_as_default=False)
+            shown = None if self._cluster else self._given()
+            self._client = self._distributed.Client(
+                where, timeout=ATTEMPT, set_as_default=False, security=shown
+            )
         except (*_GONE, ValueError) as error:
             self.close()
             place = settings.scheduler or f"cluster {settings.cluster}"
@@ -95,6 +101,11 @@ class Farm:
             ) from None
         link = self._client.dashboard_link
         self._progress.stage(f"workers by {self._client.scheduler.address}, dashboard {link}")
+        if settings.unprotected and not (settings.local or settings.encrypted):
+            self._progress.warn(
+                "the farm is open ([execution.dask] unprotected): whoever reaches scheduler or workers can "
+                "run code there and here"
+            )
 
     def renew(self) -> None:
         """Connect anew after the scheduler has gone; what was given out before is forgotten.
@@ -147,14 +158,63 @@ class Farm:
                 with suppress(*_GONE):
                     thing.close(timeout=5)
         self._client = self._cluster = None
+        if self._certificates is not None:
+            shutil.rmtree(self._certificates, ignore_errors=True)
+            self._certificates = None
+
+    def _given(self) -> Any:  # noqa: ANN401
+        """Return the certificates that the campaign names; None for those that dask is configured with.
+
+        Raises:
+            FarmError: the scheduler asks for certificates, and there are none.
+        """
+        if not (files := self.settings.certificates):
+            if self.settings.encrypted and not self._distributed.Security().tls_client_cert:
+                raise FarmError(
+                    f"[execution] dask: {self.settings.scheduler}: expected certificates for it, found none; "
+                    "name ca, certificate and key in [execution.dask], or configure dask with them",
+                    "execution.dask.ca",
+                )
+            return None
+        return self._distributed.Security(
+            tls_ca_file=files["ca"],
+            tls_client_cert=files["certificate"],
+            tls_client_key=files["key"],
+            require_encryption=True,
+        )
+
+    def _own(self) -> Any:  # noqa: ANN401
+        """Return certificates of this farm alone, which scheduler, workers and this process show each other.
+
+        Raises:
+            FarmError: the package that makes them is missing.
+        """
+        try:
+            return self._distributed.Security.temporary()
+        except ImportError as error:
+            raise _missing("cryptography", error) from None
+
+    def _kept(self, made: Any, folder: Path) -> Any:  # noqa: ANN401
+        """Return the same certificates as files in a folder, for workers that find them by their paths."""
+        files = {}
+        for part, content in made.get_tls_config_for_role("worker").items():
+            if content is not None and part in ("ca_file", "cert", "key"):
+                files[part] = folder / f"{part}.pem"
+                files[part].write_text(content)
+        roles = {
+            f"tls_{role}_{part}": str(files[part])
+            for role in ("client", "scheduler", "worker")
+            for part in ("cert", "key")
+        }
+        return self._distributed.Security(tls_ca_file=str(files["ca_file"]), **roles, require_encryption=True)
 
     def _start(self) -> object:
         settings = self.settings
         if settings.cluster == LOCAL:
             return self._distributed.LocalCluster(
                 n_workers=settings.workers, threads_per_worker=1, processes=True, memory_limit=0,
-                dashboard_address="127.0.0.1:0", host="127.0.0.1", silence_logs=logging.CRITICAL,
-                preload=["resil.farm.preload"],
+                dashboard_address=_PAGES, host="127.0.0.1", silence_logs=logging.CRITICAL,
+                preload=["resil.farm.preload"], security=self._own(), protocol="tls://",
             )  # fmt: skip
         kind = getattr(job_queues(), JOB_CLUSTERS[settings.cluster])
         if shutil.which(command := _SUBMIT[settings.cluster]) is None:
@@ -163,7 +223,13 @@ class Farm:
                 "on the PATH; give the command where jobs can be submitted",
                 "execution.dask",
             )
-        cluster = kind(**job_options(settings, self._logs))
+        options = job_options(settings, self._logs)
+        if not settings.unprotected:
+            self._logs.mkdir(parents=True, exist_ok=True)
+            # Jobs find theirs there; the folder is for this user alone.
+            self._certificates = Path(tempfile.mkdtemp(prefix=".certificates-", dir=self._logs))
+            options["security"] = self._kept(self._own(), self._certificates)
+        cluster = kind(**options, scheduler_options={"dashboard_address": _PAGES})
         # Jobs that the system ends are asked for again.
         cluster.adapt(minimum=settings.workers, maximum=settings.workers)
         return cluster
@@ -180,6 +246,8 @@ def job_options(settings: FarmSettings, logs: Path) -> dict[str, Any]:
         "job_script_prologue": list(settings.prologue),
         "job_extra_directives": list(settings.directives),
         "log_directory": str(logs),
+        # Pages that show what runs are for this machine alone.
+        "worker_extra_args": ["--no-dashboard", "--dashboard-address", _PAGES],
     }
     lsf = settings.cluster == "lsf"
     asked = {

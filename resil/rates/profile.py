@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import Annotated, Self
 
@@ -11,6 +10,8 @@ from pydantic import Field, ValidationError, model_validator
 
 from resil.errors import CampaignError
 from resil.record.typed import Share, Typed, failure_text, wrong
+from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.toml_file import read_toml
 from resil.stats.environment import NEW_YORK_CUTOFF_GV, arrhenius, cutoff_of, relative_flux
 from resil.stats.errors import StatsError
 from resil.stats.permanent import load_permanent
@@ -137,11 +138,9 @@ def load_profile(path: Path) -> Profile:
         CampaignError: it cannot be read, or something in it is missing, unknown or out of range.
     """
     try:
-        tables = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise CampaignError(f"{path}: cannot be read ({error.strerror}); {_REMEDY}", "file") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise CampaignError(f"{path}: expected TOML, found {error}; {_REMEDY}", "file") from None
+        _, tables = read_toml(path, "mission profile")
+    except HarnessError as error:
+        raise CampaignError(f"{error}; {_REMEDY}", error.field) from None
     try:
         return Profile.from_plain(tables)
     except ValidationError as error:

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from resil.errors import ResilError
 from resil.files import write_file
 from resil.record.model_source import ModelSource
+from resil.rtl_harness.plain_file import read_plain
 from resil.sensitivity.cycles import CycleModel
 from resil.sensitivity.observations import SensitivityCell
 from resil.sensitivity.severity import Severity
@@ -215,7 +216,7 @@ def load_model(path: Path) -> SensitivityModel:
         ResilError: the file cannot be read, or is no model of this version.
     """
     try:
-        document = json.loads(gzip.decompress(path.read_bytes()))
+        document = json.loads(gzip.decompress(read_plain(path)))
         if document["schema"] != SCHEMA or tuple(document["outcomes"]) != OUTCOMES:
             raise ValueError(f"schema {document['schema']}, expected {SCHEMA}")
         return _parse(document)

@@ -26,6 +26,7 @@ from resil.record.typed import Count, Typed
 from resil.reports.table import Column, Table
 from resil.rtl_harness.npu.infer import infer
 from resil.rtl_harness.npu.ranges import activation_ranges
+from resil.rtl_harness.plain_file import read_plain
 from resil.work.image_files import read_array
 from resil.work.tensor_files import load_levels
 
@@ -195,7 +196,7 @@ def clip_network(
             "--calibration: expected a .npy file of inputs, found nothing; add it", "--calibration"
         )
     try:
-        data = path.read_bytes()
+        data = read_plain(path)
     except OSError as error:
         raise ResilError(
             f"{path}: cannot be read ({error.strerror or error}); give a .tflite file", "file"

@@ -3,6 +3,7 @@ import errno
 import fcntl
 import os
 import signal
+import stat
 import sys
 import threading
 import time
@@ -189,6 +190,22 @@ def test_a_cache_below_a_file_is_refused(tmp_path, monkeypatch):
     (tmp_path / "file").touch()
     monkeypatch.setenv("RESIL_CACHE", str(tmp_path / "file" / "cache"))
     with pytest.raises(HarnessError, match="set RESIL_CACHE to another folder"):
+        cached_folder("kind", "key", lambda folder: None)
+
+
+def test_the_cache_is_made_for_its_user_alone(tmp_path):
+    before = os.umask(0)
+    try:
+        cached_folder("kind", "key", lambda folder: None)
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "cache").stat().st_mode) == 0o700
+
+
+def test_a_cache_that_everybody_can_write_to_is_refused_though_the_result_is_there(tmp_path):
+    cached_folder("kind", "key", lambda folder: None)
+    (tmp_path / "cache").chmod(0o777)
+    with pytest.raises(HarnessError, check=about("RESIL_CACHE")):
         cached_folder("kind", "key", lambda folder: None)
 
 

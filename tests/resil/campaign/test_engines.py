@@ -61,7 +61,7 @@ def test_a_campaign_takes_the_first_engine_that_can_do_what_it_asks():
     assert [engine.name for engine in able([Ability.MEMORY_OUTSIDE])] == ["model"]
 
 
-@pytest.mark.parametrize("table", ['timeout = "operation"', 'until = "detection"', 'dask = "tcp://h:1"'])
+@pytest.mark.parametrize("table", ['timeout = "operation"', 'until = "detection"', 'dask = "tls://h:1"'])
 def test_what_an_engine_does_not_declare_is_refused(table, toy):
     with pytest.raises(CampaignError, check=about("execution.engine")):
         campaign(f'[execution]\nengine = "toy"\n{table}\n')

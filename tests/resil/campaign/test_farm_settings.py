@@ -30,7 +30,13 @@ def farm(text):
 @pytest.mark.parametrize(
     ("text", "settings"),
     [
-        ('[execution]\ndask = "tcp://head:8786"', FarmSettings("tcp://head:8786")),
+        ('[execution]\ndask = "tls://head:8786"', FarmSettings("tls://head:8786")),
+        ('[execution]\ndask = "tcp://127.0.0.1:8786"', FarmSettings("tcp://127.0.0.1:8786")),
+        ('[execution]\ndask = "tcp://[::1]:8786"', FarmSettings("tcp://[::1]:8786")),
+        (
+            '[execution.dask]\nscheduler = "tcp://head:8786"\nunprotected = true',
+            FarmSettings("tcp://head:8786", unprotected=True),
+        ),
         ('[execution.dask]\nscheduler = "tls://h:1"\naudit = 1.0', FarmSettings("tls://h:1", audit=1.0)),
         ('[execution.dask]\ncluster = "local"\nworkers = 2', FarmSettings(cluster="local", workers=2)),
         (
@@ -51,9 +57,16 @@ def test_what_is_said_is_read_and_written_again(text, settings):
     [
         ('[execution]\ndask = "head:8786"', "execution.dask"),
         ("[execution]\ndask = 8786", "execution.dask"),
-        ('[execution]\ndask = "tcp://h:1"\nworkers = 2', "execution.workers"),
+        ('[execution]\ndask = "tcp://head:8786"', "execution.dask"),
+        ('[execution]\ndask = "tcp://127.0.0.1.example:8786"', "execution.dask"),
+        ('[execution]\ndask = "tcp://0.0.0.0:8786"', "execution.dask"),
+        ('[execution.dask]\nscheduler = "ws://head:8786"', "execution.dask.scheduler"),
+        ('[execution.dask]\nscheduler = "tcp://h:1"\nunprotected = false', "execution.dask.scheduler"),
+        (f'[execution.dask]\n{JOBS}ca = "small.toml"', "execution.dask.ca"),
+        ('[execution.dask]\nscheduler = "tls://h:1"\nca = "absent.pem"', "execution.dask.ca"),
+        ('[execution]\ndask = "tls://h:1"\nworkers = 2', "execution.workers"),
         ("[execution.dask]\nworkers = 2", "execution.dask.cluster"),
-        ('[execution.dask]\ncluster = "local"\nscheduler = "tcp://h:1"', "execution.dask.cluster"),
+        ('[execution.dask]\ncluster = "local"\nscheduler = "tls://h:1"', "execution.dask.cluster"),
         ('[execution.dask]\ncluster = "slurmy"\nworkers = 2', "execution.dask.cluster"),
         ('[execution.dask]\ncluster = "slurm"', "execution.dask.workers"),
         ('[execution.dask]\ncluster = "slurm"\nworkers = 1\nmemory = "much"', "execution.dask.memory"),
@@ -67,8 +80,34 @@ def test_what_is_wrong_is_said(text, field):
         farm(text)
 
 
+def with_certificates(folder, keys, address="tls://h:1"):
+    for key in keys:
+        (folder / f"{key}.pem").write_text("")
+    named = "".join(f'{key} = "{key}.pem"\n' for key in keys)
+    tables = tomllib.loads(f'{TEXT}\n[execution.dask]\nscheduler = "{address}"\n{named}')
+    return parse_campaign(folder / "small.toml", tables).execution.farm
+
+
+def test_certificates_lie_beside_the_campaign(tmp_path):
+    found = with_certificates(tmp_path, ("ca", "certificate", "key"))
+    assert found.certificates == {key: str(tmp_path / f"{key}.pem") for key in ("ca", "certificate", "key")}
+
+
+@pytest.mark.parametrize(
+    ("keys", "address", "field"),
+    [
+        (("ca", "certificate"), "tls://h:1", "execution.dask.key"),
+        (("key",), "tls://h:1", "execution.dask.ca"),
+        (("ca", "certificate", "key"), "tcp://127.0.0.1:1", "execution.dask.ca"),
+    ],
+)
+def test_certificates_are_all_there_and_of_use(tmp_path, keys, address, field):
+    with pytest.raises(CampaignError, check=about(field)):
+        with_certificates(tmp_path, keys, address)
+
+
 def test_workers_of_the_command_line_are_not_those_of_a_farm():
-    tables = tomllib.loads(TEXT + '[execution]\ndask = "tcp://h:1"')
+    tables = tomllib.loads(TEXT + '[execution]\ndask = "tls://h:1"')
     with pytest.raises(CampaignError, match=r"--workers 2: .*expected the key without dask only"):
         parse_campaign(Path("small.toml"), tables, overrides=command_line(workers=2))
 

@@ -33,7 +33,8 @@ def script(tmp_path, system, **others):
 
 WORKER = (
     f"exec {sys.executable} -m distributed.cli.dask_worker ADDRESS --name dummy-name --nthreads 1 "
-    "--memory-limit 3.73GiB --no-nanny --death-timeout 60 --interface lo"
+    "--memory-limit 3.73GiB --no-nanny --death-timeout 60 --no-dashboard --dashboard-address 127.0.0.1:0 "
+    "--interface lo"
 )
 SCRIPTS = {
     "slurm": [
