@@ -127,7 +127,10 @@ def _read_table(table: Section) -> FarmSettings:
     if table.has("scheduler"):
         files = {key: str(table.path(key, "a file in PEM format")) for key in CERTIFICATES if table.has(key)}
         address, unprotected = table.text("scheduler"), table.flag("unprotected")
-        farm = FarmSettings(scheduler=address, audit=audit, unprotected=unprotected, **files)
+        ca, certificate, key = (files.get(name, "") for name in CERTIFICATES)
+        farm = FarmSettings(
+            address, audit=audit, unprotected=unprotected, ca=ca, certificate=certificate, key=key
+        )
         if table.sound("scheduler"):
             _check_address(table, "scheduler", farm)
         _check_certificates(table, farm, files)
