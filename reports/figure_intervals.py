@@ -59,11 +59,20 @@ class Mark:
 
 
 def interval_chart(
-    name: str, title: str, marks: Sequence[Mark], budget: float | None, width: float, axis_title: str
+    name: str,
+    title: str,
+    marks: Sequence[Mark],
+    budget: float | None,
+    width: float,
+    axis_title: str,
+    labels: float = 0.3,
 ) -> Drawing:
-    """Draw rows of intervals over one logarithmic axis, with the budget as a line across them."""
+    """Draw rows of intervals over one logarithmic axis, with the budget as a line across them.
+
+    Row labels take at most the part `labels` of the width.
+    """
     canvas = Canvas(name, width)
-    left = label_column((mark.label for mark in marks), width)
+    left = label_column((mark.label for mark in marks), width, labels)
     value_width = max(text_width(mark.value, bold=mark.strong) for mark in marks) + 12.0
     right = width - value_width
     values = [v for m in marks for v in (m.interval.lo, m.interval.estimate or 0.0, m.interval.hi)]

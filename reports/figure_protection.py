@@ -52,6 +52,9 @@ def pareto_front(protection: ProtectionState, name: str, width: float) -> Drawin
     if protection.plan.result == "optimal" and protection.plan.fit_hi is not None:
         _chosen(canvas, labels, plane, protection.area_overhead or 0.0, protection.plan.fit_hi)
     labels.write(canvas)
+    across, up = plane.x, plane.y
+    places = {"x0": across.start, "x1": across.end, "xtop": across.top}
+    canvas.anchor("front-plane", **places, y0=up.start, y1=up.end, low=up.low, high=up.high)
     return canvas.finish("Area against residual FIT", _front_caption(protection), height)
 
 

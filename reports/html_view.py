@@ -8,14 +8,19 @@ from dataclasses import dataclass
 
 from resil.record import numbers
 from resil.record.blocks import Block
+from resil.record.detail import Detail
 from resil.record.interval import RecordedInterval
 from resil.record.outcomes import OUTCOMES
 from resil.record.protection_parts import FrontPoint
 from resil.record.protection_state import ProtectionState
 from resil.record.summary import Summary
+from resil.reports.answer import answer
+from resil.reports.confirmed import confirmed_table
+from resil.reports.detail_tables import memory_table, register_table, share_table, time_table
 from resil.reports.detection import detection_tables
 from resil.reports.figure_operations import shown_operations
 from resil.reports.figure_protection import point_text
+from resil.reports.figures import MOST_MEMORIES
 from resil.reports.narrative import heading, meaning, protection_meaning
 from resil.reports.safety import HEADINGS as SAFETY_HEADINGS
 from resil.reports.safety import sensitivity_table
@@ -65,6 +70,10 @@ def page_view(summary: Summary, protection: ProtectionState | None) -> Mapping[s
     return {
         "summary": summary,
         "protection": protection,
+        "answer": answer(summary, protection),
+        "confirmed": confirmed_table(protection.confirmation)
+        if protection and protection.confirmation
+        else None,
         "heading": heading(summary),
         "safety_heading": SAFETY_HEADINGS[summary.safety.result] if summary.safety else "",
         "meaning": meaning(summary),
@@ -89,6 +98,21 @@ def page_view(summary: Summary, protection: ProtectionState | None) -> Mapping[s
         "metrics": _metrics(summary),
         "plan": None if protection is None else _plan(summary, protection),
         "duration": numbers.duration(summary.campaign.seconds),
+    }
+
+
+def detail_view(detail: Detail | None) -> Mapping[str, object]:
+    """Return what the template refers to of registers, times, operations and memories."""
+    if detail is None:
+        return {"detail": None}
+    return {
+        "detail": detail,
+        "register_table": register_table(detail),
+        "operation_shares": share_table(detail, "operation", detail.operations),
+        "class_shares": share_table(detail, "register class", detail.classes),
+        "times": time_table(detail),
+        "memory_tables": [memory_table(detail, own) for own in detail.memories[:MOST_MEMORIES]],
+        "sure": numbers.confidence(detail.confidence),
     }
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from resil.record.detail import Detail
 from resil.record.errors import ReportError
 from resil.record.protection_state import ProtectionState
 from resil.record.summary import Summary
@@ -14,12 +15,15 @@ from resil.reports.html import report_html
 REPORT = "report.html"
 
 
-def render(summary: Summary, protection: ProtectionState | None = None) -> dict[str, str | bytes]:
+def render(
+    summary: Summary, protection: ProtectionState | None = None, detail: Detail | None = None
+) -> dict[str, str | bytes]:
     """Return the report files of a run by name. Pure: the same documents give the same bytes.
 
     Args:
         summary: Of the run or the estimate.
         protection: The chosen protection, if there is one.
+        detail: What is known below the level of blocks; None of an estimate.
 
     Returns:
         Text of `blocks.csv` and `report.html`, bytes of `fmeda.xlsx`.
@@ -30,7 +34,7 @@ def render(summary: Summary, protection: ProtectionState | None = None) -> dict[
     return {
         "blocks.csv": blocks_csv(summary),
         "fmeda.xlsx": fmeda_xlsx(summary, protection),
-        REPORT: report_html(summary, protection),
+        REPORT: report_html(summary, protection, detail),
     }
 
 
@@ -38,6 +42,7 @@ def render_figures(
     summary: Summary,
     protection: ProtectionState | None = None,
     names: frozenset[str] | None = None,
+    detail: Detail | None = None,
 ) -> dict[str, str]:
     """Return figures of a run as SVG files by name, such as those that the README shows.
 
@@ -45,11 +50,12 @@ def render_figures(
         summary: Of the run or the estimate.
         protection: The chosen protection, if there is one.
         names: File names wanted, such as `overview.svg`; all figures by default.
+        detail: As of `render`.
 
     Raises:
         ReportError: A document is wrong, or the run has no figure of such a name.
     """
-    made = figure_files(summary, protection)
+    made = figure_files(summary, protection, detail)
     if unknown := sorted((names or frozenset()) - made.keys()):
         raise ReportError(
             f"expected figures among {', '.join(sorted(made))}, found {', '.join(unknown)}; name others"

@@ -118,7 +118,10 @@ class Canvas:
     def rect(self, x: float, y: float, width: float, height: float, css: str, tip: str = "") -> None:
         """Draw a rectangle; `tip` is shown on hovering."""
         self._shape(
-            "rect", f'x="{_n(x)}" y="{_n(y)}" width="{_n(max(0.0, width))}" height="{_n(height)}"', css, tip
+            "rect",
+            f'x="{_n(x)}" y="{_n(y)}" width="{_n(max(0.0, width))}" height="{_n(max(0.0, height))}"',
+            css,
+            tip,
         )
 
     def line(self, x1: float, y1: float, x2: float, y2: float, css: str) -> None:
@@ -170,6 +173,11 @@ class Canvas:
             f'<rect x="{_n(x)}" y="{_n(y)}" width="{_n(max(0.0, width))}" height="{_n(height)}"'
             f' fill="{fill}" pointer-events="none"/>'
         )
+
+    def anchor(self, css: str, **places: float) -> None:
+        """Leave an empty group for a script, with the places that it needs to draw into it."""
+        data = "".join(f' data-{key}="{value:g}"' for key, value in places.items())
+        self._elements.append(f"<g{_class(css)}{data}/>")
 
     def place(self, drawing: Drawing, x: float, y: float) -> None:
         """Put another figure's elements here."""

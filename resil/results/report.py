@@ -9,6 +9,7 @@ from resil.folder.finished import finished_results
 from resil.folder.kept_plans import accepted_plan
 from resil.record.typed import Typed
 from resil.reports import render_figures, write_files
+from resil.results.detail import detail_of
 from resil.results.write import Results
 
 
@@ -41,4 +42,5 @@ def write_run_figures(run_dir: Path, into: Path, names: frozenset[str] | None = 
         names: File names wanted, such as `overview.svg`; all figures by default.
     """
     found = finished_results(run_dir)
-    return write_files(render_figures(found.summary, accepted_plan(run_dir, found.digest), names), into)
+    plan, detail = accepted_plan(run_dir, found.digest), detail_of(run_dir, found.summary)
+    return write_files(render_figures(found.summary, plan, names, detail), into)

@@ -20,6 +20,7 @@ from resil.reports import (
     text_report,
     write_files,
 )
+from resil.results.detail import detail_of
 
 
 @dataclass(frozen=True)
@@ -35,12 +36,13 @@ class Results:
     protection: ProtectionState | None = None
 
     def write(self, folder: Path) -> list[Path]:
-        """Write the report files of the run; return their paths.
+        """Write the report files of the run, whose injections lie in the folder; return their paths.
 
         Raises:
             ReportError: a document is damaged, or the folder cannot be written.
         """
-        return write_files(render(self.summary, self.protection), folder)
+        detail = detail_of(folder, self.summary)
+        return write_files(render(self.summary, self.protection, detail), folder)
 
     def show(self, folder: Path) -> None:
         """Print tables, verdict and where the report is to stdout: in colour on a terminal, plain elsewhere.

@@ -351,8 +351,8 @@ class _CampaignRun:
         if not (path / SUMMARY).exists() or (path / SUMMARY).read_bytes() != text.encode():
             self._drop_results()
         results = Results(summary, accepted_plan(path, sha256(text.encode()).hexdigest()))
-        results.write(path)
         write_strata(self._population, sample, path / STRATA)
+        results.write(path)
         write_text(path / SUMMARY, text)
         sealed = summary.provenance.changed(results=seal(path, RUN, self._content))
         write_text(path / PROVENANCE, sealed.text())
