@@ -3,20 +3,16 @@
 
 from __future__ import annotations
 
-from functools import cache
-from importlib.resources import files
+from markupsafe import Markup
 
-from jinja2 import Environment, StrictUndefined, Template
-from markupsafe import Markup, escape
-
-from resil.record import numbers
 from resil.record.detail import Detail
 from resil.record.protection_state import ProtectionState
 from resil.record.summary import Summary
 from resil.reports.figures import NARROW, WIDE, catalogue
 from resil.reports.html_view import detail_view, page_view
 from resil.reports.page_data import packed, script, script_hash
-from resil.reports.svg import clean, style_sheet
+from resil.reports.svg import clean
+from resil.reports.templates import page_style, page_template
 
 
 def report_html(
@@ -32,11 +28,10 @@ def report_html(
     wide = catalogue(summary, protection, WIDE, "wide", detail)
     narrow = catalogue(summary, protection, NARROW, "narrow", detail)
     figures = {name: Markup(wide[name].inline("wide") + narrow[name].inline("narrow")) for name in wide}
-    style = Markup(style_sheet() + _part("report.css"))
     data = packed(summary, protection, detail)
-    page = _template().render(
+    page = page_template("report.html.j2").render(
         figures=figures,
-        style=style,
+        style=page_style(),
         data=data,
         script=Markup(script()) if data else "",
         script_hash=script_hash(),
@@ -44,22 +39,3 @@ def report_html(
         **detail_view(detail),
     )
     return clean(page)
-
-
-def _breakable(name: str) -> Markup:
-    """Return an identifier that may break after its underscores."""
-    return Markup(escape(name).replace("_", Markup("_<wbr/>")))
-
-
-def _part(name: str) -> str:
-    return files("resil.reports").joinpath(name).read_text(encoding="utf-8")
-
-
-@cache
-def _template() -> Template:
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    environment.filters["pretty"] = numbers.pretty
-    environment.filters["breakable"] = _breakable
-    return environment.from_string(_part("report.html.j2"))

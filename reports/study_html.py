@@ -3,10 +3,6 @@
 
 from __future__ import annotations
 
-from functools import cache
-from importlib.resources import files
-
-from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
 from resil.record import numbers
@@ -31,7 +27,8 @@ from resil.reports.study_tables import (
     verdict_cell,
 )
 from resil.reports.study_views import corner_table
-from resil.reports.svg import clean, style_sheet
+from resil.reports.svg import clean
+from resil.reports.templates import page_style, page_template
 
 STUDY_REPORT = "report.html"
 _TONES = {"met": "met", "missed": "missed", "failed": "missed", "none": "none", "not run": "none"}
@@ -49,11 +46,11 @@ def study_html(study: StudyRecord) -> str:
         + stacked_fit(study, "stacked-narrow", NARROW).inline("narrow")
     )
     answered = study.answered
-    page = _template().render(
+    page = page_template("study.html.j2").render(
         study=study,
         heading=_first_up(study_heading(study)),
         asked=asked_lines(study),
-        style=Markup(style_sheet() + _part("report.css")),
+        style=page_style(),
         figure=figure if answered else None,
         matrix=[
             (
@@ -104,16 +101,3 @@ def _tone(verdict: str, predicted: bool) -> str:
 
 def _first_up(text: str) -> str:
     return text[:1].upper() + text[1:]
-
-
-def _part(name: str) -> str:
-    return files("resil.reports").joinpath(name).read_text(encoding="utf-8")
-
-
-@cache
-def _template() -> Template:
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    environment.filters["pretty"] = numbers.pretty
-    return environment.from_string(_part("study.html.j2"))

@@ -25,7 +25,10 @@ EXAMPLES = {
         "resil report runs/first",
         "resil report runs/first --assessor kit",
     ),
-    "compare": ("resil compare runs/first runs/second",),
+    "compare": (
+        "resil compare runs/first runs/second",
+        "resil compare runs/before runs/after --html difference.html",
+    ),
     "merge": ("resil merge runs/both runs/first runs/second",),
     "replay": (
         "resil replay runs/first 17",

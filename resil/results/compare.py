@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
 
@@ -12,11 +12,21 @@ from resil.bench.identity import Identity
 from resil.errors import ResilError
 from resil.folder.finished import Finished, finished_results
 from resil.record import numbers
+from resil.record.comparison import (
+    GONE,
+    HIGHER,
+    LOWER,
+    NEW,
+    NOT_SHOWN,
+    ComparedRun,
+    Comparison,
+    Difference,
+    PartDifference,
+)
+from resil.record.detail import Detail
 from resil.record.interval import RecordedInterval
-from resil.record.outcomes import OUTCOMES
 from resil.record.summary import Summary
-from resil.record.typed import Amount, Count, Typed
-from resil.reports.table import Column, Table
+from resil.results.detail import detail_of
 from resil.stats.difference import difference
 from resil.stats.intervals import Interval
 
@@ -33,63 +43,6 @@ _SHOULD_AGREE = {
 }
 
 
-class ComparedRun(Typed):
-    """What is compared of a run or an estimate."""
-
-    path: str
-    """Its folder."""
-    name: str
-    """What the comparison calls it."""
-    predicted: bool
-    """Whether nothing was injected."""
-    network: str
-    """Its name."""
-    target: str
-    """Its name."""
-    injections: Count
-    """How many were made."""
-    outcomes: Mapping[str, Count]
-    """Injections of each outcome."""
-    fit: RecordedInterval
-    """Hazardous failures in 10^9 hours: estimate, lower and upper limit."""
-    area: Amount
-    """In `area_unit`."""
-    area_unit: str
-    """`GE` (gate equivalents) or `um2`."""
-    budget_fit: Amount | None
-    """Null without a budget."""
-    verdict: str
-    """On the budget alone."""
-    safety: str | None
-    """On the safety claims; null without any."""
-    blocks: Mapping[str, RecordedInterval | None]
-    """FIT of each block; null where nothing is known."""
-
-
-class Difference(Typed):
-    """How the FIT of a run differs from that of the first."""
-
-    of: str
-    """The run."""
-    fit: RecordedInterval
-    """Its FIT less that of the first, of any sign: estimate, lower and upper limit."""
-    ratio: Amount | None
-    """Its FIT as a multiple of that of the first; null if that has none."""
-
-
-class Comparison(Typed):
-    """Runs side by side."""
-
-    confidence: float
-    """With which intervals hold."""
-    runs: tuple[ComparedRun, ...]
-    """In the order of the command line."""
-    differences: tuple[Difference, ...]
-    """Of each other run to the first."""
-    warnings: tuple[str, ...]
-    """What else differs than what a comparison is about."""
-
-
 def compare_runs(paths: Sequence[Path]) -> Comparison:
     """Compare two or more finished runs or estimates, each with the first.
 
@@ -103,11 +56,15 @@ def compare_runs(paths: Sequence[Path]) -> Comparison:
     for one, other in combinations(found, 2):
         _require_comparable(one, other)
     names = [path.name for path in paths]
+    details = [detail_of(run.path, run.summary) for run in found]
     labels = names if len(set(names)) == len(names) else [str(path) for path in paths]
     return Comparison(
         confidence=found[0].summary.campaign.confidence,
         runs=tuple(_compared(run, label) for run, label in zip(found, labels, strict=True)),
-        differences=tuple(_difference(found[0], other, label) for other, label in _others(found, labels)),
+        differences=tuple(
+            _difference((found[0], other), label, (details[0], own))
+            for (other, label), own in zip(_others(found, labels), details[1:], strict=True)
+        ),
         warnings=(
             *(f"{label}: {text}" for run, label in zip(found, labels, strict=True) if (text := _remark(run))),
             *(
@@ -117,40 +74,6 @@ def compare_runs(paths: Sequence[Path]) -> Comparison:
             ),
         ),
     )
-
-
-def compare_text(result: Comparison, width: int | None = None) -> str:
-    """Return the comparison as lines for a person; `width` as of `Table.text`."""
-    runs, differences = result.runs, result.differences
-    columns = (Column("", numeric=False), *(Column(run.name) for run in runs))
-
-    def row(title: str, cell: Callable[[ComparedRun], str]) -> tuple[str, ...]:
-        return (title, *map(cell, runs))
-
-    rows = [
-        row("network", lambda run: run.network),
-        row("target", lambda run: run.target),
-        row("predicted, not injected", lambda run: "yes" if run.predicted else "no"),
-        row("injected", lambda run: numbers.count(run.injections)),
-        *((o.title, *(_count_cell(run, o.key) for run in runs)) for o in OUTCOMES),
-        row("FIT", lambda run: _fit_cell(run.fit)),
-        row("budget FIT", lambda run: numbers.given(run.budget_fit)),
-        row("FIT budget", lambda run: run.verdict),
-        row("safety claims", lambda run: run.safety or "none"),
-        row("area", lambda run: f"{numbers.area(run.area)} {numbers.unit(run.area_unit)}"),
-        (f"FIT less that of {runs[0].name}", "", *(_fit_cell(own.fit) for own in differences)),
-        (f"FIT times that of {runs[0].name}", "", *(_ratio_cell(own.ratio) for own in differences)),
-    ]
-    sure = numbers.confidence(result.confidence)
-    tables = [Table(f"Runs side by side, {sure} intervals", columns, tuple(rows)).text(width)]
-    blocks = list(dict.fromkeys(block for run in runs for block in run.blocks))
-    by_block = tuple(
-        (block, *(_fit_cell(run.blocks[block]) if block in run.blocks else "" for run in runs))
-        for block in blocks
-    )
-    heads = (Column("block", numeric=False), *columns[1:])
-    tables.append(Table(f"FIT by block, {sure} intervals", heads, by_block).text(width))
-    return "\n".join([*tables, *(f"warning: {text}" for text in result.warnings)])
 
 
 def _others(found: Sequence[Finished], labels: Sequence[str]) -> list[tuple[Finished, str]]:
@@ -249,33 +172,79 @@ def _compared(run: Finished, label: str) -> ComparedRun:
     )
 
 
-def _difference(first: Finished, other: Finished, label: str) -> Difference:
+def _difference(
+    pair: tuple[Finished, Finished], label: str, details: tuple[Detail | None, Detail | None]
+) -> Difference:
+    first, other = pair
     one, own = _interval(first), _interval(other)
     found = difference(own, one)
     return Difference(
         of=label,
         fit=RecordedInterval(found.estimate, found.lo, found.hi),
         ratio=numbers.ratio(own.estimate, one.estimate),
+        blocks=_blocks(first, other),
+        registers=_registers(details, first.summary.campaign.confidence),
     )
+
+
+def _blocks(first: Finished, other: Finished) -> tuple[PartDifference, ...]:
+    """Return the differences of blocks, in report order of the other run, then those that are gone."""
+    known = [{row.name: row for row in run.summary.blocks} for run in (first, other)]
+    sure = first.summary.campaign.confidence
+    made = []
+    for name in dict.fromkeys([*known[1], *known[0]]):
+        rows = [own.get(name) for own in known]
+        fits = [row.fit_interval if row is not None and row.sampled else None for row in rows]
+        only = NEW if rows[0] is None else GONE if rows[1] is None else ""
+        made.append(_part(name, name, fits[0], fits[1], only, sure))
+    return tuple(made)
+
+
+def _registers(details: tuple[Detail | None, Detail | None], sure: float) -> tuple[PartDifference, ...]:
+    """Return the differences of registers, the largest first."""
+    if any(own is None or not own.even for own in details):
+        return ()
+    one, two = ({(row.block, row.path): row for row in own.registers} for own in details if own is not None)
+    made = []
+    for key in dict.fromkeys([*two, *one]):
+        rows = [known.get(key) for known in (one, two)]
+        fits = [row.fit_interval if row is not None and row.injections else None for row in rows]
+        only = NEW if rows[0] is None else GONE if rows[1] is None else ""
+        made.append(_part(key[1], key[0], fits[0], fits[1], only, sure))
+    return tuple(sorted(made, key=_size))
+
+
+def _size(own: PartDifference) -> tuple[float, str]:
+    known = own.difference or own.other or own.first
+    return (-abs(known.estimate or 0.0) if known is not None else 0.0, own.name)
+
+
+def _part(
+    name: str,
+    block: str,
+    first: RecordedInterval | None,
+    other: RecordedInterval | None,
+    only: str,
+    confidence: float,
+) -> PartDifference:
+    """Return a difference with its mark; `only` is `new` or `gone` of what one of the two does not have."""
+    made = None
+    if first is not None and other is not None and None not in (first.estimate, other.estimate):
+        found = difference(_of(other, confidence), _of(first, confidence))
+        made = RecordedInterval(found.estimate, found.lo, found.hi)
+    shown = NOT_SHOWN if made is None else HIGHER if made.lo > 0.0 else LOWER if made.hi < 0.0 else NOT_SHOWN
+    return PartDifference(
+        name=name, block=block, first=first, other=other, difference=made, mark=only or shown
+    )
+
+
+def _of(interval: RecordedInterval, confidence: float) -> Interval:
+    return Interval(interval.estimate or 0.0, interval.lo, interval.hi, confidence)
 
 
 def _interval(run: Finished) -> Interval:
     total = run.summary.total
     return Interval(total.fit, total.fit_lo, total.fit_hi, run.summary.campaign.confidence)
-
-
-def _count_cell(run: ComparedRun, outcome: str) -> str:
-    return numbers.NOT_KNOWN if run.predicted else numbers.count(run.outcomes[outcome])
-
-
-def _fit_cell(shown: RecordedInterval | None) -> str:
-    if shown is None:
-        return numbers.NOT_KNOWN
-    return f"{numbers.fit(shown.estimate)} {numbers.fit_range(shown)}"
-
-
-def _ratio_cell(ratio: float | None) -> str:
-    return numbers.NOT_KNOWN if ratio is None else f"{ratio:.3g}x"
 
 
 def _shown(value: object) -> str:

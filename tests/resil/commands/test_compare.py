@@ -4,11 +4,15 @@
 from __future__ import annotations
 
 import json
+from xml.etree import ElementTree
 
 import pytest
 
+import resil
 from resil.cli import main
 from resil.record.golden import GoldenComparison
+from resil.record.interval import RecordedInterval
+from resil.results.compare import _part as part
 from resil.stats.difference import difference
 from resil.stats.intervals import Interval
 from testkit import fake
@@ -133,3 +137,41 @@ def test_a_golden_output_that_is_not_the_networks_is_warned_of(make, monkeypatch
     assert main(["compare", *paths, "--json"]) == 0
     warnings = json.loads(capsys.readouterr().out)["warnings"]
     assert sum("golden output" in text for text in warnings) == 2
+
+
+def test_a_page_compares_blocks_and_registers_with_limits(make, capsys, tmp_path):
+    paths = [make("one"), make("two", ("injections = 200", "injections = 400"))]
+    page = tmp_path / "pages" / "out.html"
+    assert main(["compare", *paths, "--json", "--html", str(page)]) == 0
+    own = json.loads(capsys.readouterr().out)["differences"][0]
+    text = page.read_text()
+    ElementTree.fromstring(text.removeprefix("<!doctype html>\n"))
+    assert "<script" not in text
+    runs = [resil.Run(path) for path in paths]
+    frames = [run.registers().set_index(["block", "register"]) for run in runs]
+    assert len(own["registers"]) == len(frames[0])
+    for row in own["registers"]:
+        found = [frame.loc[(row["block"], row["name"])] for frame in frames]
+        limits = [Interval(one.fit, one.fit_lo, one.fit_hi, 0.95) for one in found]
+        expected = difference(limits[1], limits[0])
+        assert row["difference"] == pytest.approx([expected.estimate, expected.lo, expected.hi])
+        assert (row["mark"] == "not shown") == (expected.lo <= 0.0 <= expected.hi)
+        assert row["name"] in text
+    assert {row["name"] for row in own["blocks"]} == {row.name for row in runs[0].summary.blocks}
+
+
+def test_what_only_one_run_has_is_marked():
+    first, other = RecordedInterval(1.0, 0.5, 2.0), RecordedInterval(4.0, 3.0, 6.0)
+    assert part("x", "x", None, other, "new", 0.95).mark == "new"
+    assert part("x", "x", first, None, "gone", 0.95).mark == "gone"
+    assert part("x", "x", first, other, "", 0.95).mark == "higher"
+    assert part("x", "x", other, first, "", 0.95).mark == "lower"
+    nothing = part("x", "x", first, None, "", 0.95)
+    assert (nothing.mark, nothing.difference) == ("not shown", None)
+
+
+def test_runs_that_differ_only_by_chance_are_seldom_marked(make, capsys):
+    paths = [make("first"), make("second")]
+    assert main(["compare", *paths, "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["differences"][0]["registers"]
+    assert sum(row["mark"] != "not shown" for row in rows) <= 0.2 * len(rows)
