@@ -54,8 +54,9 @@ _ROOMS["run"] = {*_ROOMS}
 _ROOMS["validation"] = {
     *("record", "campaign", "bench", "faults", "folder", "results", "prepare", "run"),
 }
-_ROOMS["protection"] = {*_ROOMS} - {"farm", "work", "faults", "validation"}
-_ROOMS["study"] = {*_ROOMS} - {"work", "faults", "validation"}
+_ROOMS["trace"] = {*_ROOMS["validation"], "work"}
+_ROOMS["protection"] = {*_ROOMS} - {"farm", "work", "faults", "trace", "validation"}
+_ROOMS["study"] = {*_ROOMS} - {"work", "faults", "trace", "validation"}
 _ROOMS["rates"] = {"record"}
 _ROOMS["assessor"] = {"record", "campaign", "bench", "folder"}
 _ROOMS["installation"] = {"record"}
@@ -91,6 +92,7 @@ HARNESS = House(
         "engine.fast.gates": {"design", "engine.fast.native"},
         "engine.fast.lanes": {"design", "engine.fast.native"},
         "engine.fast": {"design", "engine", "engine.fast.native", "engine.fast.gates", "engine.fast.lanes"},
+        "engine.trace": {"design", "engine", "engine.fast", "engine.fast.native", "engine.fast.gates"},
         "redundancy": {"design"},
         "bench": set(),
         "npu": {"design", "engine", "engine.fast.native"},

@@ -24,12 +24,13 @@ from resil.commands.report import report
 from resil.commands.run import run
 from resil.commands.sites import sites
 from resil.commands.study import study
+from resil.commands.trace import trace
 from resil.commands.validate import validate
 from resil.version import __version__
 
 COMMANDS = (
     run, study, estimate, learn, sites,
-    protect, report, compare, merge, replay, audit,
+    protect, report, compare, merge, replay, trace, audit,
     infer, clip, rates, list_, doctor, validate,
 )  # fmt: skip
 

@@ -34,6 +34,10 @@ EXAMPLES = {
         "resil replay runs/first 17",
         "resil replay runs/first 17 --waves fault.vcd",
     ),
+    "trace": (
+        "resil trace runs/first 17",
+        "resil trace campaign.toml --site 'u_dut.state_q[1]' --cycle 130 --waves fault.vcd",
+    ),
     "audit": (
         "resil audit runs/first -n 1000",
         "resil audit runs/first -n 50 --simulator cxxrtl",

@@ -16,6 +16,7 @@ from resil.record.provenance import Provenance
 from resil.record.stored_audit import StoredAudit
 from resil.record.study import StudyRecord
 from resil.record.summary import Summary
+from resil.record.trace import Trace
 from resil.record.typed import Document, Typed
 from resil.record.validation import Validation
 
@@ -23,6 +24,7 @@ from resil.record.validation import Validation
 DOCUMENTS: tuple[type[Document], ...] = (
     Summary,
     Provenance,
+    Trace,
     StoredAudit,
     StudyRecord,
     Protection,

@@ -141,6 +141,11 @@ class VerilatorEngine:
         self._model.close()
 
     @property
+    def model(self) -> Model:
+        """The compiled design with the workload in its memories."""
+        return self._model
+
+    @property
     def timeout_cycles(self) -> int:
         """Cycles after which an injection counts as a hang: of two inferences, in the first."""
         return self._singles.timeout_cycles

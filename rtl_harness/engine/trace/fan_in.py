@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which bits of storage a difference came from in the cycle before, along the gates that differ between."""
+
+from __future__ import annotations
+
+from resil.rtl_harness.engine.fast.gates.logic import MUX
+from resil.rtl_harness.engine.trace.window import Netlist, Window
+
+
+def net_sources(window: Window, net: int, place: int) -> set[int]:
+    """Return the bits of storage whose difference makes a net differ in a cycle of the window.
+
+    Of a selection whose select does not differ, only what is selected counts. Of a word that is read at
+    different addresses, the address counts.
+    """
+    found: set[int] = set()
+    seen: set[int] = set()
+    stack = [net]
+    while stack:
+        net = stack.pop()
+        if net in seen or not window.net(net).differs(place):
+            continue
+        seen.add(net)
+        if (number := window.netlist.stored.get(net)) is not None:
+            found.add(number)
+        elif (read := window.netlist.reads.get(net)) is not None:
+            port, bit = read
+            memory, golden, faulty = window.word_of(port, place)
+            if golden == faulty:
+                found.add(_memory_bit(window, memory, golden, bit))
+            else:
+                stack += window.netlist.address(port)
+        else:
+            stack += _inputs(window, net, place)
+    return found
+
+
+def bit_sources(window: Window, number: int, place: int) -> set[int] | None:
+    """Return the bits in a cycle that make a bit of storage differ in the next one.
+
+    Args:
+        window: Has both cycles.
+        number: Of the bit.
+        place: The first of the two cycles, counted from the window's.
+
+    Returns:
+        The bits; None if the gates do not say what the model did: with an asynchronous load, for instance.
+    """
+    found = window.bits.memory_of(number)
+    if found is None:
+        return _register_sources(window, number, place)
+    return _memory_sources(window, number, *found, place)
+
+
+def structural_sources(netlist: Netlist, nets: list[int]) -> tuple[set[int], set[int]]:
+    """Return bits of registers, and read ports, that nets are computed from, whatever their values."""
+    registers: set[int] = set()
+    ports: set[int] = set()
+    seen: set[int] = set()
+    stack = list(nets)
+    while stack:
+        net = stack.pop()
+        if net in seen:
+            continue
+        seen.add(net)
+        if (number := netlist.stored.get(net)) is not None:
+            registers.add(number)
+        elif (read := netlist.reads.get(net)) is not None:
+            ports.add(read[0])
+            stack += netlist.address(read[0])
+        else:
+            stack += netlist.inputs(net)
+    return registers, ports
+
+
+def _register_sources(window: Window, number: int, place: int) -> set[int] | None:
+    flip_flop = window.netlist.flip_flops.get(number)
+    if flip_flop is None:
+        return None
+    taken, _, _ = flip_flop
+    if window.net(taken).at(place) != window.bit(number, place + 1):
+        return None
+    return net_sources(window, taken, place)
+
+
+def _memory_sources(
+    window: Window, number: int, memory: int, word: int, bit: int, place: int
+) -> set[int] | None:
+    netlist = window.netlist
+    own = netlist.memories[memory]
+    if own is None:
+        return None
+    first_word = int(netlist.circuit.memories[own]["first_word"])
+    effective: list[int | None] = [None, None]
+    nets: dict[int, tuple[list[int], int, int]] = {}
+    for port, write in enumerate(netlist.circuit.writes):
+        if int(write["memory"]) != own:
+            continue
+        address, data, enable = netlist.write(port)
+        nets[port] = (address, data[bit], enable[bit])
+        both = window.addresses(address)
+        enabled = window.net(enable[bit]).at(place)
+        for side in (0, 1):
+            if enabled[side] and int(both[side][place]) - first_word == word:
+                effective[side] = port
+    before, after = window.bit(number, place), window.bit(number, place + 1)
+    for side, writer in enumerate(effective):
+        new = before[side] if writer is None else window.net(nets[writer][1]).at(place)[side]
+        if new != after[side]:
+            return None
+    golden, faulty = effective
+    if golden == faulty:
+        return {number} if golden is None else net_sources(window, nets[golden][1], place)
+    found: set[int] = set()
+    for writing in (port for port in effective if port is not None):
+        address, _, enable_net = nets[writing]
+        for net in (*address, enable_net):
+            found |= net_sources(window, net, place)
+    if None in effective and before[0] != before[1]:
+        found.add(number)
+    return found
+
+
+def _inputs(window: Window, net: int, place: int) -> tuple[int, ...]:
+    gate = window.netlist.drivers.get(net)
+    if gate is not None and gate.operation == MUX and not window.net(gate.s).differs(place):
+        return (gate.b if window.net(gate.s).golden >> place & 1 else gate.a,)
+    return window.netlist.inputs(net)
+
+
+def _memory_bit(window: Window, memory: int, word: int, bit: int) -> int:
+    place = window.bits.memories[memory]
+    return place.first + 8 * word * place.place.entry_bytes + bit

@@ -1,0 +1,323 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Traces faults of one workload: simulates each beside the golden run, and follows what differs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path as FilePath
+
+import numpy as np
+
+from resil.rtl_harness.design.operations import operation_ends
+from resil.rtl_harness.engine.contract import check_fault
+from resil.rtl_harness.engine.fast.engine import VerilatorEngine
+from resil.rtl_harness.engine.fast.gates.circuit import circuit_of
+from resil.rtl_harness.engine.fast.gates.gates import read_gates
+from resil.rtl_harness.engine.fast.gates.moments import UnsupportedError
+from resil.rtl_harness.engine.fast.native.library import Instance
+from resil.rtl_harness.engine.trace.causal_path import Goal, Path, causal_paths
+from resil.rtl_harness.engine.trace.fault_trace import Crossing, FaultTrace, Snapshot, Step, Touched, Way
+from resil.rtl_harness.engine.trace.history import History
+from resil.rtl_harness.engine.trace.pair_run import PairRun
+from resil.rtl_harness.engine.trace.storage_bits import StorageBits, Word
+from resil.rtl_harness.engine.trace.vcd import write_waves
+from resil.rtl_harness.engine.trace.window import Netlist
+from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.faults import Fault, Injection, Reported, Rise, Seen
+
+
+@dataclass
+class _Values:
+    """Takes what words hold when they first differ."""
+
+    bits: StorageBits
+    history: History
+    first: dict[int, tuple[int, int, int]] = field(default_factory=dict)  # word, golden, faulty
+
+    def __call__(self, golden: Instance, faulty: Instance, cycle: int) -> None:
+        found = self.bits.differing(golden, faulty)
+        if not self.history.add(found) or not len(found):
+            return
+        elements, words = self.bits.words(found)
+        for element in set(elements.tolist()) - self.first.keys():
+            word = int(words[elements == element].min())
+            where = Word(element, word)
+            values = [self.bits.value(one, where) for one in (golden, faulty)]
+            self.first[element] = (word, values[0], values[1])
+
+
+class Tracer:
+    """Traces faults of one workload.
+
+    Args:
+        engine: Of the workload; it must outlive this.
+    """
+
+    def __init__(self, engine: VerilatorEngine) -> None:
+        self._engine = engine
+        self.bits = StorageBits(engine.elaboration, engine.model.map)
+        self._refusal = ""
+
+    def trace(
+        self,
+        fault: Fault,
+        *,
+        memory: str | None = None,
+        waves: FilePath | None = None,
+        ways: bool = True,
+    ) -> FaultTrace:
+        """Simulate a fault beside the golden run and return how it spread.
+
+        Args:
+            fault: An upset.
+            memory: Memory of the target that is looked at when operations end; None for none.
+            waves: Where to write what differed, in both runs; None for nowhere.
+            ways: Look for causal paths, and for where crossings came from.
+
+        Raises:
+            HarnessError: The fault is a stuck bit, or the workload makes two inferences.
+            SimulationError: The design stops itself, or the trace contradicts itself.
+        """
+        engine, bits = self._engine, self.bits
+        check_traceable(engine, fault)
+        history = History(fault.cycle)
+        values = _Values(bits, history)
+        with PairRun(engine, fault) as run:
+            run.go(engine.replay(fault).end_cycle, values)
+            injection = run.injection
+            assert injection is not None
+            output = engine.model.runner.output(run.faulty, engine.workload)
+            expected = engine.golden().end.output
+            wrong = [i for i, (a, b) in enumerate(zip(expected, output, strict=True)) if a != b]
+            risen = _risen(engine, run.faulty)
+            crossed = list(_crossed(bits, history))
+            touched = _touched(bits, history, values)
+            goals = _goals(engine, bits, history, injection, risen, wrong)
+            found = self._followed(run, history, goals if ways else [], crossed if ways else [])
+            snapshots = () if memory is None else tuple(self._snapshots(run, memory))
+            if waves is not None:
+                write_waves(waves, run, bits, touched, history.end)
+        sources = found[1] or [()] * len(crossed)
+        return FaultTrace(
+            fault=fault,
+            injection=injection,
+            end=history.end,
+            touched=touched,
+            spans=tuple(_spans(bits, history)),
+            vanished=history.vanished,
+            crossings=tuple(
+                _crossing(bits, block, cycle, bit, came_from)
+                for (block, cycle, bit), came_from in zip(crossed, sources, strict=True)
+            ),
+            alarms=risen,
+            wrong_bytes=tuple(wrong),
+            output=output,
+            snapshots=snapshots,
+            ways=found[0],
+            no_ways=self._refusal,
+        )
+
+    @cached_property
+    def _netlist(self) -> tuple[Netlist, tuple[tuple[int, ...], ...]] | None:
+        """The gates, and the nets of alarms; None if there are none, and why is kept."""
+        model = self._engine.model
+        try:
+            gates = read_gates(self._engine.target, self._engine.elaboration)
+            circuit = circuit_of(gates, model.origin, model.memory_words)
+        except UnsupportedError as error:
+            self._refusal = f"the design could not be made into gates: {error}"
+            return None
+        return Netlist(circuit, self.bits), gates.alarms
+
+    def _followed(
+        self,
+        run: PairRun,
+        history: History,
+        goals: Sequence[_Seen],
+        crossed: Sequence[tuple[str, int, int]],
+    ) -> tuple[tuple[Way, ...], list[tuple[int, ...]]]:
+        """Return the ways to what was seen, and where each crossing came from."""
+        if not (goals or crossed) or self._netlist is None:
+            return (), []
+        netlist, alarms = self._netlist
+        done = (int(netlist.circuit.ports[0]),)
+
+        def goal(seen: _Seen) -> Goal:
+            nets = () if seen.bit is not None else done if seen.alarm is None else alarms[seen.alarm]
+            return Goal(seen.cycle, seen.bit, nets)
+
+        struck = _struck(self._engine, self.bits, run.fault)
+        arrivals = [(bit, cycle) for _, cycle, bit in crossed]
+        targets = [goal(seen) for seen in goals]
+        paths, came_from = causal_paths(run, netlist, self.bits, history, struck, targets, arrivals)
+        pairs = zip(goals, paths, strict=True)
+        return tuple(_way(self.bits, seen, path) for seen, path in pairs), came_from
+
+    def _snapshots(self, run: PairRun, name: str) -> Iterator[Snapshot]:
+        """Yield a memory at the ends of operations that both runs have, after the fault."""
+        model, workload = self._engine.model, self._engine.workload
+        ends = self._engine.golden().operation_ends, operation_ends(run.faulty.operations())
+        pairs = [
+            (k, *cycles) for k, cycles in enumerate(zip(*ends, strict=False)) if min(cycles) > run.fault.cycle
+        ]
+        if not pairs:
+            return
+        with self._engine.start() as golden, self._engine.start() as faulty:
+            golden.copy_from(run.checkpoints[0].golden)
+            faulty.copy_from(run.checkpoints[0].faulty)
+            for k, golden_end, faulty_end in pairs:
+                golden.run_to(golden_end)
+                faulty.run_to(faulty_end)
+                contents = (model.runner.memory(one, name, workload) for one in (golden, faulty))
+                yield Snapshot(k, golden_end, faulty_end, *contents)
+
+
+def check_traceable(engine: VerilatorEngine, fault: Fault) -> None:
+    """Raise HarnessError if a fault on this engine cannot be traced; `field` says why."""
+    name = f"{engine.target.name} running {engine.workload.name}"
+    if fault.held is not None:
+        raise HarnessError(
+            f"{name}: expected an upset, found a stuck bit, which is there in all cycles; a trace follows "
+            "what is inverted once: choose an upset",
+            "fault.held",
+        )
+    if engine.workload.inferences > 1:
+        raise HarnessError(
+            f"{name}: expected one inference, found {engine.workload.inferences}; trace a campaign of one",
+            "inferences",
+        )
+    check_fault(fault, engine.elaboration, engine.golden().cycles)
+
+
+def _risen(engine: VerilatorEngine, faulty: Instance) -> tuple[Rise, ...]:
+    """Return the alarms that rose and do not in the golden run."""
+    alarms = list(engine.target.alarms.items())
+    usual = {rise.alarm for rise in engine.golden().end.alarms}
+    rises = (Rise(alarms[i][0], Reported(alarms[i][1].reports), cycle) for i, cycle in faulty.rises())
+    return tuple(rise for rise in rises if rise.alarm not in usual)
+
+
+def _struck(engine: VerilatorEngine, bits: StorageBits, fault: Fault) -> list[int]:
+    sites = engine.elaboration.sites
+    found = (sites[site] for site in sites.flipped(fault.site, fault.bits))
+    return [bits.site_number(site.element.path, site.word, site.bit) for site in found]
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """Where a difference was seen, with a word for it."""
+
+    to: str
+    cycle: int
+    bit: int | None = None
+    alarm: int | None = None
+
+
+def _goals(
+    engine: VerilatorEngine,
+    bits: StorageBits,
+    history: History,
+    injection: Injection,
+    risen: Sequence[Rise],
+    wrong: Sequence[int],
+) -> list[_Seen]:
+    """Return where the difference was seen: alarms, the first wrong bit of the output, `done`, the state."""
+    names = list(engine.target.alarms)
+    goals = [
+        _Seen(f"alarm {rise.alarm}", rise.cycle, alarm=names.index(rise.alarm))
+        for rise in risen
+        if rise.cycle < history.end
+    ]
+    first = None if injection.seen is Seen.DUE else _first_wrong_bit(engine, bits, history, wrong)
+    if first is not None:
+        goals.append(_Seen("output", first[0], first[1]))
+    if injection.seen is Seen.HANG and history.end == engine.golden().end.end_cycle:
+        goals.append(_Seen("done", history.end - 1))
+    left = history.at(history.end - 1)
+    if injection.seen is Seen.LATENT and len(left):
+        goals.append(_Seen("state", history.end - 1, int(left[0])))
+    return goals
+
+
+def _first_wrong_bit(
+    engine: VerilatorEngine, bits: StorageBits, history: History, wrong: Sequence[int]
+) -> tuple[int, int] | None:
+    """Return the bit of a wrong output byte that was the first to differ for good, after the cycle when."""
+    at_fault = set(wrong)
+    found: list[tuple[int, int]] = []
+    start = 0
+    for spec in engine.workload.outputs:
+        own = range(start, start + spec.size)
+        if spec.written and not at_fault.isdisjoint(own):
+            memory = engine.target.memories[spec.memory]
+            numbers = bits.memory_bits(memory.path, spec.offset, spec.size, memory.word_bytes)
+            for byte in at_fault.intersection(own):
+                since = ((history.since(bit), bit) for bit in numbers[byte - start])
+                found += [(cycle, bit) for cycle, bit in since if cycle is not None]
+        start += spec.size
+    return min(found, default=None)
+
+
+def _crossed(bits: StorageBits, history: History) -> Iterator[tuple[str, int, int]]:
+    """Yield each block that the difference reached but did not begin in, when, and its first bit."""
+    known: set[tuple[str, bool]] = set()
+    for first, _, found in history.spans():
+        elements, _ = bits.words(found)
+        for element in dict.fromkeys(elements.tolist()):
+            place = bits.elements[element].block, bits.of_bench(element)
+            if place in known:
+                continue
+            known.add(place)
+            if len(known) > 1:
+                yield place[0], first, int(found[elements == element].min())
+
+
+def _crossing(bits: StorageBits, block: str, cycle: int, bit: int, sources: Sequence[int]) -> Crossing:
+    return Crossing(
+        block,
+        cycle,
+        bits.site(bit),
+        _is_of_bench(bits, bit),
+        tuple(bits.site(source) for source in sources),
+        tuple(_is_of_bench(bits, source) for source in sources),
+    )
+
+
+def _is_of_bench(bits: StorageBits, bit: int) -> bool:
+    return bits.of_bench(bits.numbers[bits.site(bit).element.path])
+
+
+def _way(bits: StorageBits, seen: _Seen, path: Path) -> Way:
+    steps = (Step(bits.site(s.bit), _is_of_bench(bits, s.bit), s.first, s.last) for s in path.stays)
+    return Way(seen.to, seen.cycle, tuple(steps), path.shortest, path.problem)
+
+
+def _touched(bits: StorageBits, history: History, values: _Values) -> tuple[Touched, ...]:
+    seen: dict[int, list[int]] = {}  # first, last, cycles, most bits
+    words_of: dict[int, set[int]] = {}
+    for first, last, found in history.spans():
+        elements, words = bits.words(found)
+        for element, count in zip(*np.unique(elements, return_counts=True), strict=True):
+            facts = seen.setdefault(int(element), [first, last, 0, 0])
+            facts[1:] = [last, facts[2] + last - first + 1, max(facts[3], int(count))]
+            words_of.setdefault(int(element), set()).update(words[elements == element].tolist())
+    ordered = sorted(seen, key=lambda element: (seen[element][0], bits.elements[element].path))
+
+    def touched(element: int) -> Touched:
+        first, last, cycles, most = seen[element]
+        word, golden, faulty = values.first[element]
+        count = len(words_of[element])
+        outside = bits.of_bench(element)
+        return Touched(
+            bits.elements[element], outside, first, last, cycles, most, count, word, golden, faulty
+        )
+
+    return tuple(map(touched, ordered))
+
+
+def _spans(bits: StorageBits, history: History) -> Iterator[tuple[int, int, int, int]]:
+    for first, last, found in history.spans():
+        elements, words = bits.words(found)
+        yield first, last, len(found), len(set(zip(elements.tolist(), words.tolist(), strict=True)))
