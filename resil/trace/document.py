@@ -20,7 +20,7 @@ from resil.record.trace import (
 )
 from resil.rtl_harness.design.sites import Site, SiteTable
 from resil.rtl_harness.engine.contract import GoldenRun
-from resil.rtl_harness.engine.trace.fault_trace import Crossing, FaultTrace, Touched, Way
+from resil.rtl_harness.engine.trace.fault_trace import BlockCrossing, FaultTrace, SeenPath, TouchedStorage
 from resil.rtl_harness.faults import Rise
 
 MOST_PHASES = 200
@@ -121,7 +121,7 @@ def _change(before: int | None, bits: int) -> str:
     return "moved" if bits == before else "grew" if bits > before else "shrank"
 
 
-def _register(one: Touched) -> TraceRegister:
+def _register(one: TouchedStorage) -> TraceRegister:
     element = one.element
     digits = (element.width + 3) // 4
     return TraceRegister(
@@ -140,7 +140,7 @@ def _register(one: Touched) -> TraceRegister:
     )
 
 
-def _crossing(one: Crossing) -> TraceCrossing:
+def _crossing(one: BlockCrossing) -> TraceCrossing:
     pairs = zip(one.sources, one.of_bench_sources, strict=True)
     blocks = (_block(site.element.block, of_bench) for site, of_bench in pairs)
     return TraceCrossing(
@@ -152,7 +152,7 @@ def _crossing(one: Crossing) -> TraceCrossing:
     )
 
 
-def _path(way: Way) -> TracePath:
+def _path(way: SeenPath) -> TracePath:
     return TracePath(
         to=way.to,
         cycle=way.cycle,

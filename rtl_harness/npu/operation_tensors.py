@@ -12,7 +12,7 @@ from resil.networks.compile import CONSTANTS_REGION
 from resil.rtl_harness.npu.model.config import npu_config
 from resil.rtl_harness.npu.model.feature_map import place
 from resil.rtl_harness.npu.model.machine import FunctionalModel
-from resil.rtl_harness.npu.model.program import Execute, Step
+from resil.rtl_harness.npu.model.program import Execute, ProgramStep
 from resil.rtl_harness.npu.model.tensors import FeatureMap
 from resil.rtl_harness.npu.tail import NpuTail
 
@@ -90,7 +90,7 @@ class OperationTensors:
             step.index: self.tensors[step.index].read(image) for step in steps if step.index in self.tensors
         }
 
-    def _tensor(self, step: Step) -> OperationTensor | None:
+    def _tensor(self, step: ProgramStep) -> OperationTensor | None:
         action, tail = step.action, self._tail
         assert isinstance(action, Execute)
         written = action.config.output.ofm

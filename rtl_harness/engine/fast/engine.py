@@ -141,7 +141,7 @@ class VerilatorEngine:
         self._model.close()
 
     @property
-    def model(self) -> Model:
+    def model(self) -> CompiledModel:
         """The compiled design with the workload in its memories."""
         return self._model
 

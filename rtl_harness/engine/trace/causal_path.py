@@ -13,17 +13,17 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from resil.rtl_harness.engine.trace.fan_in import bit_sources, net_sources, structural_sources
-from resil.rtl_harness.engine.trace.history import History
+from resil.rtl_harness.engine.trace.history import DifferenceHistory
 from resil.rtl_harness.engine.trace.pair_run import PairRun
 from resil.rtl_harness.engine.trace.storage_bits import StorageBits
-from resil.rtl_harness.engine.trace.window import Netlist, Window
+from resil.rtl_harness.engine.trace.window import GateNetlist, TraceWindow
 from resil.rtl_harness.errors import SimulationError
 
 MOST_BITS = 512
 """Bits of a cycle that are followed backwards; of more, those with the fewest moves to the end."""
 
 
-class Goal(NamedTuple):
+class PathGoal(NamedTuple):
     """Where a difference was seen.
 
     Attributes:
@@ -37,7 +37,7 @@ class Goal(NamedTuple):
     nets: tuple[int, ...] = ()
 
 
-class Stay(NamedTuple):
+class PathStay(NamedTuple):
     """A bit that held the difference in consecutive cycles."""
 
     bit: int
@@ -46,7 +46,7 @@ class Stay(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Path:
+class CausalPath:
     """A way from the struck bit to a goal.
 
     Attributes:
@@ -55,7 +55,7 @@ class Path:
         problem: Why none was found.
     """
 
-    stays: tuple[Stay, ...]
+    stays: tuple[PathStay, ...]
     shortest: bool = True
     problem: str = ""
 
@@ -64,7 +64,7 @@ class Path:
 class _Search:
     """Goes backwards through the cycles from one goal."""
 
-    goal: Goal
+    goal: PathGoal
     frontier: dict[int, int] = field(default_factory=dict)  # moves from a bit to the goal
     later: dict[int, dict[int, int]] = field(default_factory=dict)  # by cycle: the bit a bit moves to
     shortest: bool = True
@@ -74,13 +74,13 @@ class _Search:
 
 def causal_paths(
     run: PairRun,
-    netlist: Netlist,
+    netlist: GateNetlist,
     bits: StorageBits,
-    history: History,
+    history: DifferenceHistory,
     struck: Sequence[int],
-    goals: Sequence[Goal],
+    goals: Sequence[PathGoal],
     arrivals: Sequence[tuple[int, int]] = (),
-) -> tuple[list[Path], list[tuple[int, ...]]]:
+) -> tuple[list[CausalPath], list[tuple[int, ...]]]:
     """Return the shortest way from a struck bit to each goal, and where each arrival came from.
 
     Args:
@@ -104,7 +104,7 @@ def causal_paths(
     end = max(asked, default=history.first) + 1
     for checkpoint in reversed([c for c in run.checkpoints if c.cycle < end]):
         # Windows overlap by a cycle: what a bit holds is compared with what it should take.
-        window = Window(netlist, bits, checkpoint.cycle, end - checkpoint.cycle)
+        window = TraceWindow(netlist, bits, checkpoint.cycle, end - checkpoint.cycle)
         run.again(checkpoint, end, window.take)
         for search in searches:
             _go_back(search, window)
@@ -119,11 +119,11 @@ def causal_paths(
 
 
 def check_path(
-    path: Path,
-    goal: Goal,
-    netlist: Netlist,
+    path: CausalPath,
+    goal: PathGoal,
+    netlist: GateNetlist,
     bits: StorageBits,
-    history: History,
+    history: DifferenceHistory,
     struck: Sequence[int],
 ) -> None:
     """Raise SimulationError unless each step of a way is one: what holds it differs, and feeds the next.
@@ -151,13 +151,13 @@ def check_path(
         raise _no_path("the way to end where the difference was seen", path)
 
 
-def _no_path(expected: str, path: Path) -> SimulationError:
+def _no_path(expected: str, path: CausalPath) -> SimulationError:
     return SimulationError(
         f"causal path: expected {expected}, found otherwise in {path.stays}; please report it", "path"
     )
 
 
-def _go_back(search: _Search, window: Window) -> None:
+def _go_back(search: _Search, window: TraceWindow) -> None:
     last = window.first + window.cycles - 1
     if search.problem or search.goal.cycle < window.first:
         return
@@ -174,14 +174,14 @@ def _go_back(search: _Search, window: Window) -> None:
             return
 
 
-def _begin(goal: Goal, window: Window) -> set[int]:
+def _begin(goal: PathGoal, window: TraceWindow) -> set[int]:
     if goal.bit is not None:
         return {goal.bit}
     place = goal.cycle - window.first
     return set().union(*(net_sources(window, net, place) for net in goal.nets))
 
 
-def _step(search: _Search, window: Window, cycle: int) -> None:
+def _step(search: _Search, window: TraceWindow, cycle: int) -> None:
     """Replace the bits of a cycle by those of the one before that they come from."""
     place = cycle - window.first
     reached: dict[int, int] = {}
@@ -200,27 +200,27 @@ def _step(search: _Search, window: Window, cycle: int) -> None:
         search.later[cycle] = other
 
 
-def _path(search: _Search, first: int, struck: Sequence[int]) -> Path:
+def _path(search: _Search, first: int, struck: Sequence[int]) -> CausalPath:
     if search.problem:
-        return Path((), False, search.problem)
+        return CausalPath((), False, search.problem)
     begins = [bit for bit in struck if bit in search.frontier]
     if not begins:
-        return Path(
+        return CausalPath(
             (), False, "the difference came from what changed with the struck bit in the cycle of the fault"
         )
     bit = min(begins, key=lambda found: (search.frontier[found], found))
-    stays: list[Stay] = []
+    stays: list[PathStay] = []
     since = first
     for cycle in sorted(search.later):
         following = search.later[cycle].get(bit, bit)
         if following != bit:
-            stays.append(Stay(bit, since, cycle))
+            stays.append(PathStay(bit, since, cycle))
             bit, since = following, cycle + 1
-    stays.append(Stay(bit, since, search.goal.cycle))
-    return Path(tuple(stays), search.shortest)
+    stays.append(PathStay(bit, since, search.goal.cycle))
+    return CausalPath(tuple(stays), search.shortest)
 
 
-def _next_nets(netlist: Netlist, bits: StorageBits, bit: int) -> list[int]:
+def _next_nets(netlist: GateNetlist, bits: StorageBits, bit: int) -> list[int]:
     """Return the nets that decide what a bit of storage takes next."""
     if (found := bits.memory_of(bit)) is None:
         return [netlist.flip_flops[bit][0]]
@@ -233,7 +233,7 @@ def _next_nets(netlist: Netlist, bits: StorageBits, bit: int) -> list[int]:
     return nets
 
 
-def _feeds(netlist: Netlist, bits: StorageBits, source: int, nets: list[int]) -> bool:
+def _feeds(netlist: GateNetlist, bits: StorageBits, source: int, nets: list[int]) -> bool:
     registers, ports = structural_sources(netlist, nets)
     if (found := bits.memory_of(source)) is None:
         return source in registers

@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from resil.rtl_harness.engine.fast.gates.logic import MUX
-from resil.rtl_harness.engine.trace.window import Netlist, Window
+from resil.rtl_harness.engine.trace.window import GateNetlist, TraceWindow
 
 
-def net_sources(window: Window, net: int, place: int) -> set[int]:
+def net_sources(window: TraceWindow, net: int, place: int) -> set[int]:
     """Return the bits of storage whose difference makes a net differ in a cycle of the window.
 
     Of a selection whose select does not differ, only what is selected counts. Of a word that is read at
@@ -35,7 +35,7 @@ def net_sources(window: Window, net: int, place: int) -> set[int]:
     return found
 
 
-def bit_sources(window: Window, number: int, place: int) -> set[int] | None:
+def bit_sources(window: TraceWindow, number: int, place: int) -> set[int] | None:
     """Return the bits in a cycle that make a bit of storage differ in the next one.
 
     Args:
@@ -52,7 +52,7 @@ def bit_sources(window: Window, number: int, place: int) -> set[int] | None:
     return _memory_sources(window, number, *found, place)
 
 
-def structural_sources(netlist: Netlist, nets: list[int]) -> tuple[set[int], set[int]]:
+def structural_sources(netlist: GateNetlist, nets: list[int]) -> tuple[set[int], set[int]]:
     """Return bits of registers, and read ports, that nets are computed from, whatever their values."""
     registers: set[int] = set()
     ports: set[int] = set()
@@ -73,7 +73,7 @@ def structural_sources(netlist: Netlist, nets: list[int]) -> tuple[set[int], set
     return registers, ports
 
 
-def _register_sources(window: Window, number: int, place: int) -> set[int] | None:
+def _register_sources(window: TraceWindow, number: int, place: int) -> set[int] | None:
     flip_flop = window.netlist.flip_flops.get(number)
     if flip_flop is None:
         return None
@@ -84,7 +84,7 @@ def _register_sources(window: Window, number: int, place: int) -> set[int] | Non
 
 
 def _memory_sources(
-    window: Window, number: int, memory: int, word: int, bit: int, place: int
+    window: TraceWindow, number: int, memory: int, word: int, bit: int, place: int
 ) -> set[int] | None:
     netlist = window.netlist
     own = netlist.memories[memory]
@@ -121,13 +121,13 @@ def _memory_sources(
     return found
 
 
-def _inputs(window: Window, net: int, place: int) -> tuple[int, ...]:
+def _inputs(window: TraceWindow, net: int, place: int) -> tuple[int, ...]:
     gate = window.netlist.drivers.get(net)
     if gate is not None and gate.operation == MUX and not window.net(gate.s).differs(place):
         return (gate.b if window.net(gate.s).golden >> place & 1 else gate.a,)
     return window.netlist.inputs(net)
 
 
-def _memory_bit(window: Window, memory: int, word: int, bit: int) -> int:
+def _memory_bit(window: TraceWindow, memory: int, word: int, bit: int) -> int:
     place = window.bits.memories[memory]
     return place.first + 8 * word * place.place.entry_bytes + bit

@@ -10,7 +10,7 @@ from resil.rtl_harness.faults import Fault, Injection, Rise
 
 
 @dataclass(frozen=True)
-class Touched:
+class TouchedStorage:
     """A register or memory that differed from the golden run.
 
     Attributes:
@@ -37,7 +37,7 @@ class Touched:
 
 
 @dataclass(frozen=True)
-class Step:
+class PathStep:
     """A bit of a causal path, and the cycles in which it held the difference."""
 
     site: Site
@@ -47,7 +47,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Way:
+class SeenPath:
     """The shortest causal path to where a difference was seen.
 
     Attributes:
@@ -60,13 +60,13 @@ class Way:
 
     to: str
     cycle: int
-    steps: tuple[Step, ...]
+    steps: tuple[PathStep, ...]
     shortest: bool
     problem: str = ""
 
 
 @dataclass(frozen=True)
-class Crossing:
+class BlockCrossing:
     """The first time that a difference reached a block.
 
     Attributes:
@@ -86,7 +86,7 @@ class Crossing:
 
 
 @dataclass(frozen=True)
-class Snapshot:
+class MemorySnapshot:
     """A memory when an operation had ended, in both runs.
 
     Attributes:
@@ -125,13 +125,13 @@ class FaultTrace:
     fault: Fault
     injection: Injection
     end: int
-    touched: tuple[Touched, ...]
+    touched: tuple[TouchedStorage, ...]
     spans: tuple[tuple[int, int, int, int], ...]
     vanished: int | None
-    crossings: tuple[Crossing, ...]
+    crossings: tuple[BlockCrossing, ...]
     alarms: tuple[Rise, ...]
     wrong_bytes: tuple[int, ...]
     output: bytes
-    snapshots: tuple[Snapshot, ...]
-    ways: tuple[Way, ...]
+    snapshots: tuple[MemorySnapshot, ...]
+    ways: tuple[SeenPath, ...]
     no_ways: str = ""

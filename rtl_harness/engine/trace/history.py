@@ -11,7 +11,7 @@ import numpy as np
 from resil.rtl_harness.engine.trace.storage_bits import NO_BITS, Bits
 
 
-class History:
+class DifferenceHistory:
     """The difference of two runs in each cycle.
 
     Args:

@@ -8,22 +8,22 @@ from types import TracebackType
 from typing import NamedTuple, Self
 
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
-from resil.rtl_harness.engine.fast.native.library import Instance, Port, Stop
+from resil.rtl_harness.engine.fast.native.library import ModelInstance, OutputPort, Stop
 from resil.rtl_harness.errors import SimulationError
 from resil.rtl_harness.faults import Fault, Injection
 
 _CHECKPOINTS = 16
 _INTERVAL = 1024
 
-Observer = Callable[[Instance, Instance, int], object]
+Observer = Callable[[ModelInstance, ModelInstance, int], object]
 
 
-class Checkpoint(NamedTuple):
+class PairCheckpoint(NamedTuple):
     """Copies of both runs in a cycle, from which they go on as they did."""
 
     cycle: int
-    golden: Instance
-    faulty: Instance
+    golden: ModelInstance
+    faulty: ModelInstance
 
 
 class PairRun:
@@ -46,7 +46,7 @@ class PairRun:
         self.fault = fault
         self._golden_end = engine.golden().end.end_cycle
         self.end = fault.cycle
-        self.checkpoints: list[Checkpoint] = []
+        self.checkpoints: list[PairCheckpoint] = []
         self.injection: Injection | None = None
         self.golden = engine.start()
         self.faulty = engine.start()
@@ -78,7 +78,7 @@ class PairRun:
         faulty.run_to(fault.cycle + 1)
         self._engine.strike(faulty, fault)
         interval = _INTERVAL
-        cycle, done = fault.cycle, bool(faulty.port(Port.DONE))
+        cycle, done = fault.cycle, bool(faulty.port(OutputPort.DONE))
         while True:
             if cycle >= self._next_checkpoint(interval):
                 interval = self._keep(cycle, interval)
@@ -93,7 +93,7 @@ class PairRun:
             done = self._stepped(faulty, limit)
         self.injection = self._engine.judge(fault, faulty, done)
 
-    def again(self, first: Checkpoint, end: int, observe: Observer) -> None:
+    def again(self, first: PairCheckpoint, end: int, observe: Observer) -> None:
         """Simulate both once more from a checkpoint, and observe all cycles from it to before `end`."""
         with self._engine.start() as golden, self._engine.start() as faulty:
             golden.copy_from(first.golden)
@@ -104,7 +104,7 @@ class PairRun:
                 faulty.run_to(cycle + 1)
                 observe(golden, faulty, cycle)
 
-    def _stepped(self, instance: Instance, limit: int) -> bool:
+    def _stepped(self, instance: ModelInstance, limit: int) -> bool:
         stop = instance.run(limit)
         if stop is Stop.FINISH:
             raise SimulationError(
@@ -122,7 +122,7 @@ class PairRun:
         copies = self._engine.start(), self._engine.start()
         copies[0].copy_from(self.golden)
         copies[1].copy_from(self.faulty)
-        self.checkpoints.append(Checkpoint(cycle, *copies))
+        self.checkpoints.append(PairCheckpoint(cycle, *copies))
         if len(self.checkpoints) < _CHECKPOINTS:
             return interval
         for dropped in self.checkpoints[1::2]:

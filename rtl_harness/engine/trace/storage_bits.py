@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from resil.rtl_harness.design.elaboration import Elaboration
 from resil.rtl_harness.design.sites import Site, StorageElement
-from resil.rtl_harness.engine.fast.native.library import Instance
+from resil.rtl_harness.engine.fast.native.library import ModelInstance
 from resil.rtl_harness.engine.fast.native.storage import StoragePlace
 from resil.rtl_harness.engine.fast.state_map import StateMap
 
@@ -27,7 +27,7 @@ _compare.restype = ctypes.c_int
 _compare.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t]
 
 
-class Word(NamedTuple):
+class StorageWord(NamedTuple):
     """A register, or a word of a memory: the element's position in `StorageBits.elements`, and the word."""
 
     element: int
@@ -84,7 +84,7 @@ class StorageBits:
         """Whether an element lies outside the design under test."""
         return element >= self._design
 
-    def differing(self, one: Instance, other: Instance) -> Bits:
+    def differing(self, one: ModelInstance, other: ModelInstance) -> Bits:
         """Return the bits in which two instances differ."""
         changed = one.state[self.register_bytes] ^ other.state[self.register_bytes]
         parts = [_set_bits(changed)]
@@ -146,7 +146,7 @@ class StorageBits:
             words[split:] = (rest - np.array(self._firsts)[index]) // (8 * sizes[index])
         return elements, words
 
-    def value(self, instance: Instance, where: Word) -> int:
+    def value(self, instance: ModelInstance, where: StorageWord) -> int:
         """Return what an element, or a word of it, holds."""
         place, low, width = self._places[where.element]
         return instance.read(place, where.word) >> low & (1 << width) - 1

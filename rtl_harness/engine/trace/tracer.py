@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path as FilePath
+from pathlib import Path
 
 import numpy as np
 
@@ -16,14 +16,21 @@ from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.engine.fast.gates.circuit import circuit_of
 from resil.rtl_harness.engine.fast.gates.gates import read_gates
 from resil.rtl_harness.engine.fast.gates.moments import UnsupportedError
-from resil.rtl_harness.engine.fast.native.library import Instance
-from resil.rtl_harness.engine.trace.causal_path import Goal, Path, causal_paths
-from resil.rtl_harness.engine.trace.fault_trace import Crossing, FaultTrace, Snapshot, Step, Touched, Way
-from resil.rtl_harness.engine.trace.history import History
+from resil.rtl_harness.engine.fast.native.library import ModelInstance
+from resil.rtl_harness.engine.trace.causal_path import CausalPath, PathGoal, causal_paths
+from resil.rtl_harness.engine.trace.fault_trace import (
+    BlockCrossing,
+    FaultTrace,
+    MemorySnapshot,
+    PathStep,
+    SeenPath,
+    TouchedStorage,
+)
+from resil.rtl_harness.engine.trace.history import DifferenceHistory
 from resil.rtl_harness.engine.trace.pair_run import PairRun
-from resil.rtl_harness.engine.trace.storage_bits import StorageBits, Word
+from resil.rtl_harness.engine.trace.storage_bits import StorageBits, StorageWord
 from resil.rtl_harness.engine.trace.vcd import write_waves
-from resil.rtl_harness.engine.trace.window import Netlist
+from resil.rtl_harness.engine.trace.window import GateNetlist
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.faults import Fault, Injection, Reported, Rise, Seen
 
@@ -33,17 +40,17 @@ class _Values:
     """Takes what words hold when they first differ."""
 
     bits: StorageBits
-    history: History
+    history: DifferenceHistory
     first: dict[int, tuple[int, int, int]] = field(default_factory=dict)  # word, golden, faulty
 
-    def __call__(self, golden: Instance, faulty: Instance, cycle: int) -> None:
+    def __call__(self, golden: ModelInstance, faulty: ModelInstance, cycle: int) -> None:
         found = self.bits.differing(golden, faulty)
         if not self.history.add(found) or not len(found):
             return
         elements, words = self.bits.words(found)
         for element in set(elements.tolist()) - self.first.keys():
             word = int(words[elements == element].min())
-            where = Word(element, word)
+            where = StorageWord(element, word)
             values = [self.bits.value(one, where) for one in (golden, faulty)]
             self.first[element] = (word, values[0], values[1])
 
@@ -65,7 +72,7 @@ class Tracer:
         fault: Fault,
         *,
         memory: str | None = None,
-        waves: FilePath | None = None,
+        waves: Path | None = None,
         ways: bool = True,
     ) -> FaultTrace:
         """Simulate a fault beside the golden run and return how it spread.
@@ -82,7 +89,7 @@ class Tracer:
         """
         engine, bits = self._engine, self.bits
         check_traceable(engine, fault)
-        history = History(fault.cycle)
+        history = DifferenceHistory(fault.cycle)
         values = _Values(bits, history)
         with PairRun(engine, fault) as run:
             run.go(engine.replay(fault).end_cycle, values)
@@ -120,7 +127,7 @@ class Tracer:
         )
 
     @cached_property
-    def _netlist(self) -> tuple[Netlist, tuple[tuple[int, ...], ...]] | None:
+    def _netlist(self) -> tuple[GateNetlist, tuple[tuple[int, ...], ...]] | None:
         """The gates, and the nets of alarms; None if there are none, and why is kept."""
         model = self._engine.model
         try:
@@ -129,24 +136,24 @@ class Tracer:
         except UnsupportedError as error:
             self._refusal = f"the design could not be made into gates: {error}"
             return None
-        return Netlist(circuit, self.bits), gates.alarms
+        return GateNetlist(circuit, self.bits), gates.alarms
 
     def _followed(
         self,
         run: PairRun,
-        history: History,
+        history: DifferenceHistory,
         goals: Sequence[_Seen],
         crossed: Sequence[tuple[str, int, int]],
-    ) -> tuple[tuple[Way, ...], list[tuple[int, ...]]]:
+    ) -> tuple[tuple[SeenPath, ...], list[tuple[int, ...]]]:
         """Return the ways to what was seen, and where each crossing came from."""
         if not (goals or crossed) or self._netlist is None:
             return (), []
         netlist, alarms = self._netlist
         done = (int(netlist.circuit.ports[0]),)
 
-        def goal(seen: _Seen) -> Goal:
+        def goal(seen: _Seen) -> PathGoal:
             nets = () if seen.bit is not None else done if seen.alarm is None else alarms[seen.alarm]
-            return Goal(seen.cycle, seen.bit, nets)
+            return PathGoal(seen.cycle, seen.bit, nets)
 
         struck = _struck(self._engine, self.bits, run.fault)
         arrivals = [(bit, cycle) for _, cycle, bit in crossed]
@@ -155,7 +162,7 @@ class Tracer:
         pairs = zip(goals, paths, strict=True)
         return tuple(_way(self.bits, seen, path) for seen, path in pairs), came_from
 
-    def _snapshots(self, run: PairRun, name: str) -> Iterator[Snapshot]:
+    def _snapshots(self, run: PairRun, name: str) -> Iterator[MemorySnapshot]:
         """Yield a memory at the ends of operations that both runs have, after the fault."""
         model, workload = self._engine.model, self._engine.workload
         ends = self._engine.golden().operation_ends, operation_ends(run.faulty.operations())
@@ -171,7 +178,7 @@ class Tracer:
                 golden.run_to(golden_end)
                 faulty.run_to(faulty_end)
                 contents = (model.runner.memory(one, name, workload) for one in (golden, faulty))
-                yield Snapshot(k, golden_end, faulty_end, *contents)
+                yield MemorySnapshot(k, golden_end, faulty_end, *contents)
 
 
 def check_traceable(engine: VerilatorEngine, fault: Fault) -> None:
@@ -191,7 +198,7 @@ def check_traceable(engine: VerilatorEngine, fault: Fault) -> None:
     check_fault(fault, engine.elaboration, engine.golden().cycles)
 
 
-def _risen(engine: VerilatorEngine, faulty: Instance) -> tuple[Rise, ...]:
+def _risen(engine: VerilatorEngine, faulty: ModelInstance) -> tuple[Rise, ...]:
     """Return the alarms that rose and do not in the golden run."""
     alarms = list(engine.target.alarms.items())
     usual = {rise.alarm for rise in engine.golden().end.alarms}
@@ -218,7 +225,7 @@ class _Seen:
 def _goals(
     engine: VerilatorEngine,
     bits: StorageBits,
-    history: History,
+    history: DifferenceHistory,
     injection: Injection,
     risen: Sequence[Rise],
     wrong: Sequence[int],
@@ -242,7 +249,7 @@ def _goals(
 
 
 def _first_wrong_bit(
-    engine: VerilatorEngine, bits: StorageBits, history: History, wrong: Sequence[int]
+    engine: VerilatorEngine, bits: StorageBits, history: DifferenceHistory, wrong: Sequence[int]
 ) -> tuple[int, int] | None:
     """Return the bit of a wrong output byte that was the first to differ for good, after the cycle when."""
     at_fault = set(wrong)
@@ -260,7 +267,7 @@ def _first_wrong_bit(
     return min(found, default=None)
 
 
-def _crossed(bits: StorageBits, history: History) -> Iterator[tuple[str, int, int]]:
+def _crossed(bits: StorageBits, history: DifferenceHistory) -> Iterator[tuple[str, int, int]]:
     """Yield each block that the difference reached but did not begin in, when, and its first bit."""
     known: set[tuple[str, bool]] = set()
     for first, _, found in history.spans():
@@ -274,8 +281,8 @@ def _crossed(bits: StorageBits, history: History) -> Iterator[tuple[str, int, in
                 yield place[0], first, int(found[elements == element].min())
 
 
-def _crossing(bits: StorageBits, block: str, cycle: int, bit: int, sources: Sequence[int]) -> Crossing:
-    return Crossing(
+def _crossing(bits: StorageBits, block: str, cycle: int, bit: int, sources: Sequence[int]) -> BlockCrossing:
+    return BlockCrossing(
         block,
         cycle,
         bits.site(bit),
@@ -289,12 +296,12 @@ def _is_of_bench(bits: StorageBits, bit: int) -> bool:
     return bits.of_bench(bits.numbers[bits.site(bit).element.path])
 
 
-def _way(bits: StorageBits, seen: _Seen, path: Path) -> Way:
-    steps = (Step(bits.site(s.bit), _is_of_bench(bits, s.bit), s.first, s.last) for s in path.stays)
-    return Way(seen.to, seen.cycle, tuple(steps), path.shortest, path.problem)
+def _way(bits: StorageBits, seen: _Seen, path: CausalPath) -> SeenPath:
+    steps = (PathStep(bits.site(s.bit), _is_of_bench(bits, s.bit), s.first, s.last) for s in path.stays)
+    return SeenPath(seen.to, seen.cycle, tuple(steps), path.shortest, path.problem)
 
 
-def _touched(bits: StorageBits, history: History, values: _Values) -> tuple[Touched, ...]:
+def _touched(bits: StorageBits, history: DifferenceHistory, values: _Values) -> tuple[TouchedStorage, ...]:
     seen: dict[int, list[int]] = {}  # first, last, cycles, most bits
     words_of: dict[int, set[int]] = {}
     for first, last, found in history.spans():
@@ -305,19 +312,19 @@ def _touched(bits: StorageBits, history: History, values: _Values) -> tuple[Touc
             words_of.setdefault(int(element), set()).update(words[elements == element].tolist())
     ordered = sorted(seen, key=lambda element: (seen[element][0], bits.elements[element].path))
 
-    def touched(element: int) -> Touched:
+    def touched(element: int) -> TouchedStorage:
         first, last, cycles, most = seen[element]
         word, golden, faulty = values.first[element]
         count = len(words_of[element])
         outside = bits.of_bench(element)
-        return Touched(
+        return TouchedStorage(
             bits.elements[element], outside, first, last, cycles, most, count, word, golden, faulty
         )
 
     return tuple(map(touched, ordered))
 
 
-def _spans(bits: StorageBits, history: History) -> Iterator[tuple[int, int, int, int]]:
+def _spans(bits: StorageBits, history: DifferenceHistory) -> Iterator[tuple[int, int, int, int]]:
     for first, last, found in history.spans():
         elements, words = bits.words(found)
         yield first, last, len(found), len(set(zip(elements.tolist(), words.tolist(), strict=True)))

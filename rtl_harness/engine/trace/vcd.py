@@ -8,22 +8,24 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TextIO
 
-from resil.rtl_harness.engine.fast.native.library import Instance
-from resil.rtl_harness.engine.trace.fault_trace import Touched
+from resil.rtl_harness.engine.fast.native.library import ModelInstance
+from resil.rtl_harness.engine.trace.fault_trace import TouchedStorage
 from resil.rtl_harness.engine.trace.pair_run import PairRun
-from resil.rtl_harness.engine.trace.storage_bits import StorageBits, Word
+from resil.rtl_harness.engine.trace.storage_bits import StorageBits, StorageWord
 
 SIDES = ("golden", "faulty")
 _FIRST, _LAST = 33, 126  # printable characters, of which identifiers are made
 
 
-def write_waves(file: Path, run: PairRun, bits: StorageBits, touched: Sequence[Touched], end: int) -> None:
+def write_waves(
+    file: Path, run: PairRun, bits: StorageBits, touched: Sequence[TouchedStorage], end: int
+) -> None:
     """Write registers, and the first word of memories, that differed; one time unit a cycle of the clock.
 
     Scopes `golden` and `faulty` hold the same names, dots made scopes. The time is the number of the cycle,
     as of a fault: what stands at it is what is held after the edge of that number.
     """
-    words = [Word(bits.numbers[one.element.path], one.word) for one in touched]
+    words = [StorageWord(bits.numbers[one.element.path], one.word) for one in touched]
     with file.open("w", encoding="ascii") as out:
         out.write("$comment one time unit is a cycle of the clock $end\n$timescale 1 ns $end\n")
         for side, name in enumerate(SIDES):
@@ -33,18 +35,18 @@ def write_waves(file: Path, run: PairRun, bits: StorageBits, touched: Sequence[T
             out.write("$upscope $end\n")
         out.write("$enddefinitions $end\n")
         if run.checkpoints:
-            run.again(run.checkpoints[0], end, _Changes(out, bits, words))
+            run.again(run.checkpoints[0], end, _WaveChanges(out, bits, words))
         out.write(f"#{end}\n")
 
 
-class _Changes:
+class _WaveChanges:
     """Writes what has another value than before."""
 
-    def __init__(self, out: TextIO, bits: StorageBits, words: Sequence[Word]) -> None:
+    def __init__(self, out: TextIO, bits: StorageBits, words: Sequence[StorageWord]) -> None:
         self._out, self._bits, self._words = out, bits, words
         self._before: dict[int, int] = {}
 
-    def __call__(self, golden: Instance, faulty: Instance, cycle: int) -> None:
+    def __call__(self, golden: ModelInstance, faulty: ModelInstance, cycle: int) -> None:
         lines = []
         for index, word in enumerate(self._words):
             for side, instance in enumerate((golden, faulty)):
@@ -57,7 +59,7 @@ class _Changes:
             self._out.writelines(lines)
 
 
-def _declaration(one: Touched, identifier: str) -> Iterator[str]:
+def _declaration(one: TouchedStorage, identifier: str) -> Iterator[str]:
     *scopes, name = one.element.path.split(".")
     word = f"[{one.word + one.element.first_word}]" if one.element.kind == "sram" else ""
     for scope in scopes:

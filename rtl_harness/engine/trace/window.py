@@ -11,14 +11,14 @@ import numpy.typing as npt
 
 from resil.rtl_harness.engine.fast.gates.logic import AND, MUX, NOT, ONE, OR, READ, XOR, ZERO
 from resil.rtl_harness.engine.fast.native.circuit import Circuit
-from resil.rtl_harness.engine.fast.native.library import Instance
+from resil.rtl_harness.engine.fast.native.library import ModelInstance
 from resil.rtl_harness.engine.trace.storage_bits import StorageBits
 
 Bytes = npt.NDArray[np.uint8]
 Words = npt.NDArray[np.int64]
 
 
-class Pair(NamedTuple):
+class NetValues(NamedTuple):
     """A net in the golden run and in the one with the fault; bit i is cycle i of the window."""
 
     golden: int
@@ -33,14 +33,14 @@ class Pair(NamedTuple):
         return bool((self.golden ^ self.faulty) >> place & 1)
 
 
-class _Gate(NamedTuple):
+class _NetGate(NamedTuple):
     operation: int
     a: int
     b: int
     s: int
 
 
-class Netlist:
+class GateNetlist:
     """The gates of a design, by what drives each net.
 
     Args:
@@ -58,7 +58,7 @@ class Netlist:
 
     def __init__(self, circuit: Circuit, bits: StorageBits) -> None:
         self.circuit = circuit
-        self.drivers: dict[int, _Gate] = {}
+        self.drivers: dict[int, _NetGate] = {}
         self.reads: dict[int, tuple[int, int]] = {}
         for operation, a, b, s, y in circuit.gates.tolist():
             if operation == READ:
@@ -67,7 +67,7 @@ class Netlist:
                 for i, net in enumerate(circuit.lists[first : first + int(port["data"])].tolist()):
                     self.reads[net] = (a, i)
             else:
-                self.drivers[y] = _Gate(operation, a, b, s)
+                self.drivers[y] = _NetGate(operation, a, b, s)
         self.stored: dict[int, int] = {}
         self.flip_flops: dict[int, tuple[int, int, int]] = {}
         for flip_flop in circuit.flip_flops:
@@ -124,7 +124,7 @@ class _Side:
         # Of each memory, the changes of a byte.
         self.of_byte: list[dict[int, list[tuple[int, int]]]] = [{} for _ in bits.memories]
 
-    def take(self, place: int, instance: Instance) -> None:
+    def take(self, place: int, instance: ModelInstance) -> None:
         self.rows[place] = instance.state[self._bits.register_bytes]
         for i, memory in enumerate(self._bits.memories):
             at, size = memory.place.offset, memory.place.size
@@ -167,7 +167,7 @@ class _Side:
         return changes[passed - 1][1] if passed else int(self.first[memory][byte])
 
 
-class Window:
+class TraceWindow:
     """Both runs in consecutive cycles. Fill it by `take`, in order, then ask.
 
     Args:
@@ -177,19 +177,19 @@ class Window:
         cycles: How many.
     """
 
-    def __init__(self, netlist: Netlist, bits: StorageBits, first: int, cycles: int) -> None:
+    def __init__(self, netlist: GateNetlist, bits: StorageBits, first: int, cycles: int) -> None:
         self.netlist = netlist
         self.bits = bits
         self.first = first
         self.cycles = cycles
         self._all = (1 << cycles) - 1
         self._golden, self._faulty = _Side(bits, cycles), _Side(bits, cycles)
-        self._pairs: dict[int, Pair] = {ZERO: Pair(0, 0), ONE: Pair(self._all, self._all)}
+        self._pairs: dict[int, NetValues] = {ZERO: NetValues(0, 0), ONE: NetValues(self._all, self._all)}
         self._words: dict[int, tuple[Bytes, Bytes]] = {}
         self._addresses: dict[tuple[int, ...], tuple[Words, Words]] = {}
         self._memory_of = {place: i for i, place in enumerate(netlist.memories) if place is not None}
 
-    def take(self, golden: Instance, faulty: Instance, cycle: int) -> None:
+    def take(self, golden: ModelInstance, faulty: ModelInstance, cycle: int) -> None:
         """Note the storage of both runs in a cycle."""
         self._golden.take(cycle - self.first, golden)
         self._faulty.take(cycle - self.first, faulty)
@@ -205,7 +205,7 @@ class Window:
             rows = self._golden.byte(memory, byte, place), self._faulty.byte(memory, byte, place)
         return int(rows[0]) >> bit & 1, int(rows[1]) >> bit & 1
 
-    def net(self, net: int) -> Pair:
+    def net(self, net: int) -> NetValues:
         """Return a net in all cycles."""
         stack = [net]
         while stack:
@@ -247,18 +247,18 @@ class Window:
             return self.netlist.address(self.netlist.reads[net][0])
         return list(self.netlist.inputs(net))
 
-    def _evaluated(self, net: int) -> Pair:
+    def _evaluated(self, net: int) -> NetValues:
         if (number := self.netlist.stored.get(net)) is not None:
-            return Pair(self._golden.column(number), self._faulty.column(number))
+            return NetValues(self._golden.column(number), self._faulty.column(number))
         if (read := self.netlist.reads.get(net)) is not None:
             port, bit = read
             golden, faulty = self._read(port)
-            return Pair(*(_packed(words[:, bit // 8] >> bit % 8 & 1) for words in (golden, faulty)))
+            return NetValues(*(_packed(words[:, bit // 8] >> bit % 8 & 1) for words in (golden, faulty)))
         gate = self.netlist.drivers.get(net)
         if gate is None:
-            return Pair(0, 0)
-        a, b, s = (self._pairs.get(other, Pair(0, 0)) for other in (gate.a, gate.b, gate.s))
-        return Pair(*(self._gate(gate.operation, *values) for values in zip(a, b, s, strict=True)))
+            return NetValues(0, 0)
+        a, b, s = (self._pairs.get(other, NetValues(0, 0)) for other in (gate.a, gate.b, gate.s))
+        return NetValues(*(self._gate(gate.operation, *values) for values in zip(a, b, s, strict=True)))
 
     def _gate(self, operation: int, a: int, b: int, s: int) -> int:
         if operation == NOT:

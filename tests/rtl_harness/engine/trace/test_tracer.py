@@ -16,12 +16,12 @@ from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.engine.reference.engine import CocotbEngine
 from resil.rtl_harness.engine.reference.side.timeline import PERIOD, SAMPLE
 from resil.rtl_harness.engine.trace import causal_path, fan_in
-from resil.rtl_harness.engine.trace.causal_path import Stay
-from resil.rtl_harness.engine.trace.history import History
+from resil.rtl_harness.engine.trace.causal_path import PathStay
+from resil.rtl_harness.engine.trace.history import DifferenceHistory
 from resil.rtl_harness.engine.trace.pair_run import PairRun
 from resil.rtl_harness.engine.trace.storage_bits import StorageBits
 from resil.rtl_harness.engine.trace.tracer import Tracer
-from resil.rtl_harness.engine.trace.window import Window
+from resil.rtl_harness.engine.trace.window import TraceWindow
 from resil.rtl_harness.engine.workload import OutputSpec, Workload
 from resil.rtl_harness.errors import HarnessError, SimulationError
 from resil.rtl_harness.faults import Fault, Seen, digest
@@ -238,10 +238,10 @@ def test_a_path_is_the_shortest_of_all(engine, tracer, injections):
     for injection in injections:
         first, end = injection.fault.cycle, injection.end_cycle
         ways = [way for way in tracer.trace(injection.fault).ways if way.to in ("output", "state")]
-        history = History(first)
+        history = DifferenceHistory(first)
         with PairRun(engine, injection.fault) as run:
             run.go(end, lambda one, other, _, history=history: history.add(tracer.bits.differing(one, other)))
-            window = Window(tracer._netlist[0], tracer.bits, first, history.end - first)
+            window = TraceWindow(tracer._netlist[0], tracer.bits, first, history.end - first)
             run.again(run.checkpoints[0], history.end, window.take)
         struck = tracer.bits.site_number(*place(engine.elaboration.sites[injection.fault.site]))
         moves = {struck: 0}
@@ -270,11 +270,11 @@ def test_a_path_that_is_none_is_noticed(monkeypatch, tracer, injections, broken)
         path = made(search, first, struck)
         stays = list(path.stays)
         if broken == "bit":
-            stays[-2:-1] = [Stay(stays[-2].bit + 1, stays[-2].first, stays[-2].last)]
+            stays[-2:-1] = [PathStay(stays[-2].bit + 1, stays[-2].first, stays[-2].last)]
         elif broken == "gap":
-            stays[-1] = Stay(stays[-1].bit, stays[-1].first + 1, stays[-1].last)
+            stays[-1] = PathStay(stays[-1].bit, stays[-1].first + 1, stays[-1].last)
         else:
-            stays[-1] = Stay(stays[-1].bit, stays[-1].first, stays[-1].last + 1)
+            stays[-1] = PathStay(stays[-1].bit, stays[-1].first, stays[-1].last + 1)
         return dataclasses.replace(path, stays=tuple(stays))
 
     monkeypatch.setattr(causal_path, "_path", wrong)
