@@ -117,6 +117,11 @@ class CompiledNetwork:
     operations: tuple[CompiledOperation, ...]
     vela_total_cycles: int
 
+    @property
+    def streams(self) -> tuple[CompiledNetwork, ...]:
+        """The networks of one command stream each that the NPU runs: this one."""
+        return (self,)
+
 
 def compile_network(path: Path | str, accelerator: str, *, cache_dir: Path | None = None) -> CompiledNetwork:
     """Compile a .tflite file with Vela, or take the result from the cache.

@@ -8,7 +8,7 @@ outputs of one part to the inputs of the next, and computes its own operators by
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -34,6 +34,8 @@ from resil.networks.graph import Graph, Operator, Tensor
 Array = npt.NDArray[np.generic]
 Values: TypeAlias = dict[int, Array]
 """Tensors of a network by index, each of its shape and type."""
+Npu: TypeAlias = Callable[[CompiledNetwork, Sequence[Array]], Sequence[Array]]
+"""Computes N inferences of what is compiled: from (N, *shape) for each input to (N, ...) for each output."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,9 +115,9 @@ class PartedNetwork:
         return tuple(self.graph.tensors[i] for i in self.graph.outputs[: len(self.ends.npu_outputs)])
 
     @property
-    def npu_parts(self) -> tuple[NpuPart, ...]:
-        """The parts of the NPU alone."""
-        return tuple(part for part in self.parts if isinstance(part, NpuPart))
+    def streams(self) -> tuple[CompiledNetwork, ...]:
+        """The networks of one command stream each that the NPU runs: its parts."""
+        return tuple(part.compiled for part in self.parts if isinstance(part, NpuPart))
 
     @property
     def hosts(self) -> tuple[str, ...]:
@@ -125,7 +127,7 @@ class PartedNetwork:
     @property
     def vela_total_cycles(self) -> int:
         """Vela's estimate of all parts together."""
-        return sum(part.compiled.vela_total_cycles for part in self.npu_parts)
+        return sum(stream.vela_total_cycles for stream in self.streams)
 
     @cached_property
     def kept(self) -> tuple[frozenset[int], ...]:
@@ -336,6 +338,27 @@ def begin(network: PartedNetwork, inputs: Sequence[Array], before: Values | None
         if variable.given is not None:
             values[variable.given] = variable.initial if before is None else before[variable.left]
     return values
+
+
+def run_part(
+    network: PartedNetwork, part: NpuPart | HostPart, inferences: Sequence[Values], npu: Npu
+) -> None:
+    """Add what a part computes to the values of each of these inferences, which have reached it.
+
+    Args:
+        network: The network.
+        part: One of its parts.
+        inferences: Their values.
+        npu: Computes parts of the NPU, for all of them at once.
+    """
+    if isinstance(part, HostPart):
+        for values in inferences:
+            part.run(values)
+        return
+    given = [np.stack([values[i] for values in inferences]) for i in part.inputs]
+    for index, found in zip(part.outputs, npu(part.compiled, given), strict=True):
+        for values, tensor in zip(inferences, found, strict=True):
+            values[index] = tensor.reshape(network.graph.tensors[index].shape)
 
 
 def results(network: PartedNetwork, values: Mapping[int, Array]) -> tuple[Array, ...]:

@@ -262,9 +262,7 @@ def _report(
 
 def _operations(compiled: Network) -> tuple[CompiledOperation, ...]:
     """Return the operations of the NPU, of all parts."""
-    if not isinstance(compiled, PartedNetwork):
-        return compiled.operations
-    return tuple(operation for part in compiled.npu_parts for operation in part.compiled.operations)
+    return tuple(operation for stream in compiled.streams for operation in stream.operations)
 
 
 def _utilisation(macs: int | None, cycles: float | None, npu: str) -> float | None:

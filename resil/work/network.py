@@ -8,10 +8,7 @@ from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
-
-from resil.bench.bench import Describe, NetworkFacts, OperationFacts, say_nothing
+from resil.bench.bench import Describe, NetworkFacts, OperationFacts
 from resil.campaign.campaign import Campaign
 from resil.campaign.data_set import DataSet
 from resil.campaign.network_settings import ZOO_PREFIX, NetworkSettings
@@ -31,11 +28,10 @@ from resil.work.data_set import data_set_inputs
 from resil.work.decisions import NetworkDecision, network_decision
 from resil.work.golden import comparison
 from resil.work.inference import Inference
-from resil.work.parted import check_parted, parted_operations, parted_runs, sequence_labels, tensors_of
+from resil.work.parted import parted_runs
 from resil.work.tensor_files import load_levels
-from resil.work.work import Work
+from resil.work.work import NetworkRuns, Tensors, Work
 
-Inputs = tuple[npt.NDArray[np.generic], ...]
 _MEMORIES = ("flash", "sram", "boot")
 
 
@@ -49,61 +45,75 @@ def network_work(campaign: Campaign, settings: NetworkSettings, target: Target, 
     _check_memories(target)
     progress.stage(f"compiling {settings.path} for {target.name} with Vela")
     compiled = compile_parts(network_path(settings), target.name)
-    check_network(compiled)
+    for stream in compiled.streams:
+        check_taken(stream)
     decision = network_decision(campaign, settings, compiled)
     for remark in remarks(compiled, decision):
         progress.stage(remark)
     labels, inputs = network_inputs(campaign, settings, compiled)
-    each = 1
     if isinstance(compiled, PartedNetwork):
-        check_parted(campaign, compiled)
-        each = campaign.inferences
-        labels = sequence_labels(campaign, compiled, labels)
-    names = [f"{compiled.name}, input {label}" for label in labels]
-    describe: Describe = say_nothing
-    if isinstance(compiled, PartedNetwork):
-        runs = parted_runs(compiled, inputs, each, names, decision)
-        operations = parted_operations(compiled, each)
+        runs = parted_runs(campaign, compiled, labels, inputs, decision)
     else:
-        if campaign.inferences > 2:
-            raise CampaignError(
-                f"{campaign.file}: [campaign] inferences: expected 1 or 2 for a network without variables "
-                f"({compiled.name}), found {campaign.inferences}; change the value",
-                "campaign.inferences",
-            )
-        again = campaign.between if campaign.inferences > 1 else ""
-        runs = tuple(
-            (npu_workload(compiled, own, name, decision.of_input(own), decision.output, again),)
-            for name, own in zip(names, inputs, strict=True)
-        )
-        operations = operation_facts(compiled, operation_work(compiled))
-        describe = _describer(compiled, inputs)
+        runs = _whole_runs(campaign, compiled, labels, inputs, decision)
+    each = runs.inferences
 
     def compare(outputs: Sequence[bytes]) -> GoldenComparison:
-        if isinstance(compiled, PartedNetwork):
-            found = [one for raw in outputs for one in tensors_of(compiled, raw, each)]
-        else:
-            found = [
-                _in_order(decision.output, run[0].tensors(raw))
-                for run, raw in zip(runs, outputs, strict=True)
-            ]
-        return comparison(network_path(settings), compiled, inputs, found, _of_each(labels, each), each)
+        found = [one for number, raw in enumerate(outputs) for one in runs.outputs(number, raw)]
+        return comparison(network_path(settings), compiled, inputs, found, _of_each(runs.labels, each), each)
 
-    facts = network_facts(settings, compiled, operations, decision)
-    if isinstance(compiled, PartedNetwork):
-        vela_cycles = each * compiled.vela_total_cycles
-        facts = replace(facts, vela_cycles=vela_cycles, stretches=len(runs[0]), sequence=each > 1)
+    facts = replace(
+        network_facts(settings, compiled, runs.operations, decision),
+        vela_cycles=each * compiled.vela_total_cycles,
+        stretches=len(runs.workloads[0]),
+        sequence=each > 1,
+    )
     hashes = {"network": compiled.source_sha256}
-    if isinstance(compiled, PartedNetwork) and compiled.hosts:
-        hashes["host"] = ", ".join(compiled.hosts)
-    return Work(facts, labels, runs, hashes, describe=describe, compare=compare)
+    if runs.hosts:
+        hashes["host"] = ", ".join(runs.hosts)
+    return Work(facts, runs.labels, runs.workloads, hashes, describe=runs.describe, compare=compare)
+
+
+def _whole_runs(
+    campaign: Campaign,
+    compiled: CompiledNetwork,
+    labels: tuple[int, ...],
+    inputs: Sequence[Tensors],
+    decision: NetworkDecision,
+) -> NetworkRuns:
+    """Return the runs of a network that the NPU computes as a whole."""
+    if campaign.inferences > 2:
+        raise CampaignError(
+            f"{campaign.file}: [campaign] inferences: expected 1 or 2 for a network without variables "
+            f"({compiled.name}), found {campaign.inferences}; change the value",
+            "campaign.inferences",
+        )
+    again = campaign.between if campaign.inferences > 1 else ""
+    workloads = [
+        npu_workload(
+            compiled,
+            own,
+            f"{compiled.name}, input {label}",
+            decision.of_input(own),
+            decision.output,
+            again,
+        )
+        for label, own in zip(labels, inputs, strict=True)
+    ]
+    return NetworkRuns(
+        labels,
+        tuple((workload,) for workload in workloads),
+        operation_facts(compiled, operation_work(compiled)),
+        1,
+        lambda number, raw: [_in_order(decision.output, workloads[number].tensors(raw))],
+        describe=_describer(compiled, inputs),
+    )
 
 
 def _of_each(labels: Sequence[int], each: int) -> tuple[int, ...]:
     return tuple(label for label in labels for _ in range(each))
 
 
-def _in_order(decided: int, tensors: Inputs) -> Inputs:
+def _in_order(decided: int, tensors: Tensors) -> Tensors:
     """Return outputs in the network's order; that of the decision comes first."""
     others = tensors[1:]
     return (*others[:decided], tensors[0], *others[decided:])
@@ -139,18 +149,6 @@ def compile_campaign_network(settings: NetworkSettings, target: str) -> Compiled
     return compiled
 
 
-def check_network(network: Network) -> None:
-    """Raise a HarnessError that names the operators if the NPU does not take what is compiled for it."""
-    for whole in _wholes(network):
-        check_taken(whole)
-
-
-def _wholes(network: Network) -> list[CompiledNetwork]:
-    if isinstance(network, PartedNetwork):
-        return [part.compiled for part in network.npu_parts]
-    return [network]
-
-
 def network_path(settings: NetworkSettings) -> Path:
     """Return the .tflite file of a campaign's network; NetworkError if the zoo has none of that name."""
     if settings.path.startswith(ZOO_PREFIX):
@@ -160,7 +158,7 @@ def network_path(settings: NetworkSettings) -> Path:
 
 def network_inputs(
     campaign: Campaign, settings: NetworkSettings, compiled: Network
-) -> tuple[tuple[int, ...], tuple[Inputs, ...]]:
+) -> tuple[tuple[int, ...], tuple[Tensors, ...]]:
     """Return the label of each inference, and the tensors that the NPU is given in it.
 
     Raises:
@@ -196,7 +194,7 @@ def remarks(compiled: Network, decision: NetworkDecision) -> tuple[str, ...]:
     return (*compiled.adapted, left_out)
 
 
-def _describer(compiled: CompiledNetwork, inputs: Sequence[Inputs]) -> Describe:
+def _describer(compiled: CompiledNetwork, inputs: Sequence[Tensors]) -> Describe:
     @cache
     def inference(position: int) -> Inference:
         return Inference(compiled, inputs[position])
@@ -220,7 +218,7 @@ def network_facts(
         path=settings.path,
         sha256=compiled.source_sha256,
         operations=tuple(operations),
-        macs=sum(own.macs or 0 for whole in _wholes(compiled) for own in whole.operations),
+        macs=sum(own.macs or 0 for stream in compiled.streams for own in stream.operations),
         vela_cycles=compiled.vela_total_cycles,
         decision=decision.name,
         remarks=remarks(compiled, decision),

@@ -8,18 +8,53 @@ from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from resil.bench.bench import OperationFacts
 from resil.campaign.campaign import Campaign
 from resil.errors import CampaignError
 from resil.networks.parts import PartedNetwork
-from resil.rtl_harness.engine.workload import Workload
 from resil.rtl_harness.npu.stretches import stretches
 from resil.rtl_harness.npu.work import operation_work
 from resil.work.decisions import NetworkDecision
+from resil.work.work import NetworkRuns, Tensors
 
-Inputs = tuple[npt.NDArray[np.generic], ...]
+
+def parted_runs(
+    campaign: Campaign,
+    network: PartedNetwork,
+    labels: Sequence[int],
+    inputs: Sequence[Tensors],
+    decision: NetworkDecision,
+) -> NetworkRuns:
+    """Return the runs of a network in parts: the stretches of each sequence of inferences.
+
+    Raises:
+        CampaignError: A run in stretches cannot give what the campaign asks, or the inputs do not divide into
+            sequences.
+        HarnessError: The bench cannot hold a part, or the model cannot compute it.
+    """
+    check_parted(campaign, network)
+    each = campaign.inferences
+    names = sequence_labels(campaign, network, labels)
+    sequences = [inputs[start : start + each] for start in range(0, len(inputs), each)]
+    runs = tuple(
+        stretches(
+            network,
+            own,
+            f"{network.name}, input {label}",
+            [decision.of_input(one) for one in own],
+            decision.output,
+        )
+        for own, label in zip(sequences, names, strict=True)
+    )
+    return NetworkRuns(
+        names,
+        runs,
+        parted_operations(network, each),
+        each,
+        lambda number, raw: tensors_of(network, raw, each),
+        network.hosts,
+    )
 
 
 def check_parted(campaign: Campaign, network: PartedNetwork) -> None:
@@ -69,27 +104,12 @@ def sequence_labels(campaign: Campaign, network: PartedNetwork, labels: Sequence
     return tuple(labels) if each == 1 else tuple(range(len(labels) // each))
 
 
-def parted_runs(
-    network: PartedNetwork,
-    inputs: Sequence[Inputs],
-    each: int,
-    names: Sequence[str],
-    decision: NetworkDecision,
-) -> tuple[tuple[Workload, ...], ...]:
-    """Return the stretches of each sequence of `each` inferences."""
-    sequences = [inputs[start : start + each] for start in range(0, len(inputs), each)]
-    return tuple(
-        stretches(network, own, name, [decision.of_input(one) for one in own], decision.output)
-        for own, name in zip(sequences, names, strict=True)
-    )
-
-
 def parted_operations(network: PartedNetwork, each: int) -> tuple[OperationFacts, ...]:
     """Return what reports say of the operations of all parts of `each` inferences, in their order."""
     found = [
         (operation, asdict(work))
-        for part in network.npu_parts
-        for operation, work in zip(part.compiled.operations, operation_work(part.compiled), strict=True)
+        for stream in network.streams
+        for operation, work in zip(stream.operations, operation_work(stream), strict=True)
     ]
     return tuple(
         OperationFacts(
@@ -104,7 +124,7 @@ def parted_operations(network: PartedNetwork, each: int) -> tuple[OperationFacts
     )
 
 
-def tensors_of(network: PartedNetwork, raw: bytes, each: int = 1) -> list[Inputs]:
+def tensors_of(network: PartedNetwork, raw: bytes, each: int = 1) -> list[Tensors]:
     """Return the outputs of `each` inferences in the bytes that hold them one after the other."""
     start, inferences = 0, []
     for _ in range(each):

@@ -3,11 +3,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
-from resil.bench.bench import Compare, Describe, NetworkFacts, compare_nothing, say_nothing
+import numpy as np
+import numpy.typing as npt
+
+from resil.bench.bench import (
+    Compare,
+    Describe,
+    NetworkFacts,
+    OperationFacts,
+    compare_nothing,
+    say_nothing,
+)
 from resil.rtl_harness.engine.workload import Workload
+
+Tensors: TypeAlias = tuple[npt.NDArray[np.generic], ...]
+"""A tensor for each input, or for each output, of one inference."""
 
 
 @dataclass(frozen=True)
@@ -32,3 +46,27 @@ class Work:
     expected: tuple[bytes, ...] = ()
     describe: Describe = say_nothing
     compare: Compare = compare_nothing
+
+
+@dataclass(frozen=True)
+class NetworkRuns:
+    """The runs of a network on inputs, computed as a whole by the NPU or in parts.
+
+    Attributes:
+        labels: As of `Work`.
+        workloads: As of `Work`.
+        operations: Those of one run.
+        inferences: Of a network with state that a run consists of, one after another.
+        outputs: Returns the outputs of each of them, in the network's order, for the number of an input and
+            the raw output of its run.
+        hosts: What computes the operators of a host, by name and version.
+        describe: As in `Bench`.
+    """
+
+    labels: tuple[int, ...]
+    workloads: tuple[tuple[Workload, ...], ...]
+    operations: tuple[OperationFacts, ...]
+    inferences: int
+    outputs: Callable[[int, bytes], list[Tensors]]
+    hosts: tuple[str, ...] = ()
+    describe: Describe = say_nothing

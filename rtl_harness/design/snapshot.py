@@ -10,7 +10,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -92,12 +92,15 @@ def require_parsed(log: str, folder: Path, snapshot: Path) -> None:
     require_read((folder / name for name in _PARSED.findall(log)), (folder, snapshot), "slang")
 
 
-def verilate_copies(target: Target, arguments: Sequence[str], folder: Path, control: str) -> None:
+def verilate_copies(
+    target: Target, parameters: Mapping[str, int], flags: Sequence[str], folder: Path, control: str
+) -> None:
     """Run Verilator on the copies of a frozen target.
 
     Args:
         target: Frozen.
-        arguments: What Verilator is called with; the sources are among them.
+        parameters: Of its top.
+        flags: What Verilator is called with beside what follows from the target.
         folder: It runs there, and generates there or below.
         control: Name of the control file in it.
 
@@ -106,6 +109,14 @@ def verilate_copies(target: Target, arguments: Sequence[str], folder: Path, cont
         SimulationError: It fails, with the end of what it said of the sources.
         ToolMissingError: There is no Verilator.
     """
+    arguments = [
+        *flags,
+        *("--top-module", target.top, "--relative-includes", control),
+        *(f"-I{include}" for include in target.include_dirs),
+        *(f"-D{name}={value}" if value else f"-D{name}" for name, value in target.defines.items()),
+        *(f"-G{name}={value}" for name, value in parameters.items()),
+        *map(str, target.sources),
+    ]
     try:
         verilate(arguments, folder)
     except SimulationError as error:

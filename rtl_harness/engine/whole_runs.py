@@ -4,24 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TypedDict
+from typing import Unpack
 
 from resil.rtl_harness.design.elaboration import Elaboration
 from resil.rtl_harness.design.target import Target
-from resil.rtl_harness.engine.contract import Audited, Engine, check_inferences, check_until_detection
-from resil.rtl_harness.engine.declaration import GOLDEN_LIMIT_CYCLES
-from resil.rtl_harness.engine.timeout import Timeout, check_timeout
+from resil.rtl_harness.engine.contract import Audited, Engine, check_inferences
+from resil.rtl_harness.engine.run_limits import CheckedLimits, RunLimits
 from resil.rtl_harness.engine.workload import Workload
 from resil.rtl_harness.faults import Injection
-
-
-class RunLimits(TypedDict, total=False):
-    """When a run ends, as `WholeRuns` takes it."""
-
-    timeout_factor: float
-    timeout: Timeout
-    until_detection: bool
-    golden_limit: int
 
 
 class WholeRuns:
@@ -31,11 +21,7 @@ class WholeRuns:
         target: The design.
         workload: What it runs.
         elaboration: Storage of the target, elaborated with the workload's parameters.
-        timeout_factor: Time-out of an injection, in multiples of the golden run.
-        timeout: What has one: see `Timeout`.
-        until_detection: What comes after an alarm that reports a detected fault is left out of an
-            injection: see `Injection.until_detection`.
-        golden_limit: Cycles after which a golden run counts as not finishing.
+        limits: When a run ends: see `CheckedLimits`.
 
     Raises:
         HarnessError: If the workload does not fit the target.
@@ -46,23 +32,14 @@ class WholeRuns:
         target: Target,
         workload: Workload,
         elaboration: Elaboration,
-        *,
-        timeout_factor: float = 2.0,
-        timeout: Timeout = Timeout.INFERENCE,
-        until_detection: bool = False,
-        golden_limit: int = GOLDEN_LIMIT_CYCLES,
+        **limits: Unpack[RunLimits],
     ) -> None:
-        check_timeout(target, timeout, timeout_factor)
-        check_until_detection(target, workload, until_detection)
+        self._limits = CheckedLimits.of(target, workload, limits)
         check_inferences(target, workload)
         self.target = target
         self.workload = workload
         self.elaboration = elaboration
         self.notes: list[str] = []
-        self._timeout_factor = timeout_factor
-        self._timeout = timeout
-        self._until_detection = until_detection
-        self._golden_limit = golden_limit
 
     @property
     def audits(self) -> Mapping[str, Audited]:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from resil.networks.compile import CompiledNetwork
 from resil.networks.ends import each_shape
-from resil.networks.parts import NpuPart, PartedNetwork
+from resil.networks.parts import PartedNetwork, Values, begin, results, run_part
 from resil.rtl_harness.design.target import Target, load_target
 from resil.rtl_harness.engine.fast.native.runner import Runner
 from resil.rtl_harness.errors import HarnessError
@@ -60,58 +60,43 @@ def infer_parts(
     Cycles are those of the NPU alone, operations those of all parts. Arguments and errors as `infer`.
     """
     given = (inputs,) if isinstance(inputs, np.ndarray) else tuple(inputs)
-    batches = [given]
-    if network.variables:
-        batches = [tuple(own[n : n + 1] for own in given) for n in range(len(given[0]))]
-    results, values = [], None
-    for batch in batches:
-        result, values = _infer_batch(network, batch, values, engine, target)
-        results.append(result)
+    count = len(given[0])
+    found, before = [], None
+    for numbers in [[n] for n in range(count)] if network.variables else [range(count)]:
+        inferences = [begin(network, [own[n] for own in given], before) for n in numbers]
+        found.append(_infer_together(network, inferences, engine, target))
+        before = inferences[-1]
     return InferResult(
-        tuple(np.concatenate(own) for own in zip(*(r.outputs for r in results), strict=True)),
-        np.concatenate([r.cycles for r in results]),
-        np.concatenate([r.operation_cycles for r in results]),
-        np.concatenate([r.status for r in results]),
+        tuple(np.concatenate(own) for own in zip(*(r.outputs for r in found), strict=True)),
+        np.concatenate([r.cycles for r in found]),
+        np.concatenate([r.operation_cycles for r in found]),
+        np.concatenate([r.status for r in found]),
     )
 
 
-def _infer_batch(
-    network: PartedNetwork,
-    given: tuple[Array, ...],
-    before: dict[int, Array] | None,
-    engine: EngineName,
-    target: Target | None,
-) -> tuple[InferResult, dict[int, Array]]:
-    """Run a network in parts on a batch; return the values of all tensors, too, (N, *shape) each."""
-    graph, count = network.graph, len(given[0])
-    values: dict[int, Array] = {
-        i: own.reshape(count, *graph.tensors[i].shape) for i, own in zip(network.given, given, strict=True)
-    }
-    for variable in network.variables:
-        if variable.given is not None:
-            values[variable.given] = variable.initial[None] if before is None else before[variable.left]
+def _infer_together(
+    network: PartedNetwork, inferences: Sequence[Values], engine: EngineName, target: Target | None
+) -> InferResult:
+    """Run a network in parts from what its inferences begin with; add all tensors to their values."""
     runs: list[InferResult] = []
+
+    def npu(compiled: CompiledNetwork, tensors: Sequence[Array]) -> tuple[Array, ...]:
+        own = [
+            tensor.reshape(len(inferences), *each_shape(slot.shape))
+            for tensor, slot in zip(tensors, compiled.inputs, strict=True)
+        ]
+        runs.append(infer(compiled, own, engine, target=target))
+        return runs[-1].outputs
+
     for part in network.parts:
-        if isinstance(part, NpuPart):
-            own = [
-                values[i].reshape(count, *each_shape(slot.shape))
-                for i, slot in zip(part.inputs, part.compiled.inputs, strict=True)
-            ]
-            runs.append(infer(part.compiled, own, engine, target=target))
-            found = runs[-1].outputs
-        else:
-            each = [part.by.run([values[i][n] for i in part.inputs]) for n in range(count)]
-            found = tuple(np.stack(tensors) for tensors in zip(*each, strict=True))
-        for index, tensors in zip(part.outputs, found, strict=True):
-            values[index] = tensors.reshape(count, *graph.tensors[index].shape)
-    outputs = graph.outputs[: len(network.outputs)]
-    result = InferResult(
-        tuple(values[i].reshape(count, *each_shape(graph.tensors[i].shape)) for i in outputs),
+        run_part(network, part, inferences, npu)
+    outputs = zip(*(results(network, values) for values in inferences), strict=True)
+    return InferResult(
+        tuple(np.stack([own.reshape(each_shape(own.shape)) for own in tensors]) for tensors in outputs),
         np.sum([run.cycles for run in runs], axis=0),
         np.concatenate([run.operation_cycles for run in runs], axis=1),
         runs[-1].status,
     )
-    return result, values
 
 
 def infer(

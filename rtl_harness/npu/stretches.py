@@ -14,7 +14,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from resil.networks.parts import HostPart, NpuPart, PartedNetwork, Values, begin, results
+from resil.networks.compile import CompiledNetwork
+from resil.networks.parts import HostPart, NpuPart, PartedNetwork, Values, begin, results, run_part
 from resil.rtl_harness.engine.workload import Course, Decision, Workload, exact
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.npu.batches import batches, output_tensors
@@ -44,19 +45,17 @@ class PartedModel:
         Raises:
             HarnessError: The NPU reports an error.
         """
-        if isinstance(part, HostPart):
-            part.run(values)
-            return
-        compiled = part.compiled
-        ((_, regions),) = batches(compiled, [values[i][None] for i in part.inputs])
+        run_part(self.network, part, [values], self._npu)
+
+    def _npu(self, compiled: CompiledNetwork, inputs: Sequence[Array]) -> tuple[Array, ...]:
+        ((_, regions),) = batches(compiled, inputs)
         (end,) = self._model.run(compiled.commands, regions, read_only=frozenset({CONSTANTS}))
         if end.error or end.status & int(ERRORS):
             raise HarnessError(
                 f"{self.network.name}: expected the functional model to compute "
                 f"{compiled.operations[-1].name} without an error, found STATUS {end.status:#x}"
             )
-        for index, found in zip(part.outputs, output_tensors(compiled, regions), strict=True):
-            values[index] = found.reshape(self.network.graph.tensors[index].shape)
+        return output_tensors(compiled, regions)
 
     def outputs(self, inputs: Sequence[Array]) -> tuple[Array, ...]:
         """Return the outputs of one inference; tensors with or without a batch of one."""

@@ -61,7 +61,7 @@ def test_the_model_computes_the_sequence(with_host: bool, tmp_path: Path):
     network = compile_parts(path, "ethos-u55-128")
     assert isinstance(network, PartedNetwork)
     assert [state.name for state in network.variables] == ["past", "inner"]
-    assert len(network.npu_parts) == 1 + with_host
+    assert len(network.streams) == 1 + with_host
     found = infer_parts(network, ROWS, "functional")
     assert np.array_equal(found.outputs[0], run_all(path, [ROWS])[0].reshape(found.outputs[0].shape))
     with pytest.raises(NetworkError, match=r"without state, found the variables 'past', 'inner'"):

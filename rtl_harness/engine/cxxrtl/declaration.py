@@ -3,29 +3,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from resil.rtl_harness.engine.declaration import GOLDEN_LIMIT, Ability, EngineDeclaration, OptionValues
-
-if TYPE_CHECKING:
-    from resil.rtl_harness.design.elaboration import Elaboration
-    from resil.rtl_harness.design.target import Target
-    from resil.rtl_harness.engine.contract import CampaignEngine, Limits
-    from resil.rtl_harness.engine.workload import Workload
+from resil.rtl_harness.engine.declaration import WholeRunsEngine, declare_whole_runs
 
 
-def _make(
-    target: Target, workload: Workload, elaboration: Elaboration, limits: Limits, options: OptionValues
-) -> CampaignEngine:
+def _engine() -> WholeRunsEngine:
     from resil.rtl_harness.engine.cxxrtl.engine import CxxrtlEngine
 
-    return CxxrtlEngine(target, workload, elaboration, **limits, golden_limit=int(options["golden_limit"]))
+    return CxxrtlEngine
 
 
-DECLARATION = EngineDeclaration(
+DECLARATION = declare_whole_runs(
     "cxxrtl",
     "Judges the others without Verilator: the netlist of Yosys as C++ (CXXRTL), a process for each fault.",
-    frozenset(Ability) - {Ability.MEMORY_OUTSIDE},
-    _make,
-    (GOLDEN_LIMIT,),
+    _engine,
 )

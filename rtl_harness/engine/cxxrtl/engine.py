@@ -14,7 +14,7 @@ from resil.rtl_harness.design.sites import StorageElement
 from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.engine.cxxrtl.build import build_injector
 from resil.rtl_harness.engine.plain.engine import PlainEngine
-from resil.rtl_harness.engine.whole_runs import RunLimits
+from resil.rtl_harness.engine.run_limits import RunLimits
 from resil.rtl_harness.engine.workload import Workload
 from resil.rtl_harness.errors import HarnessError
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Generator, Iterable, Iterator,
 from contextlib import closing
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Self, Unpack
 
 from resil.rtl_harness.design.elaboration import Elaboration
 from resil.rtl_harness.design.target import Target
@@ -18,9 +18,7 @@ from resil.rtl_harness.engine.contract import (
     Engine,
     GoldenRun,
     check_fault,
-    check_until_detection,
 )
-from resil.rtl_harness.engine.declaration import GOLDEN_LIMIT_CYCLES
 from resil.rtl_harness.engine.fast.acceleration import IN_SWEEPS, Acceleration, AccelerationWanted
 from resil.rtl_harness.engine.fast.audit_sample import AuditSample, AuditSize
 from resil.rtl_harness.engine.fast.audit_trials import AuditTrials
@@ -33,7 +31,8 @@ from resil.rtl_harness.engine.fast.native.sweep import SweepTimes
 from resil.rtl_harness.engine.fast.processes import EngineOutcome, run_chunks
 from resil.rtl_harness.engine.fast.shared import Shared
 from resil.rtl_harness.engine.fast.single import Singles
-from resil.rtl_harness.engine.timeout import Timeout, check_timeout, operation_allowance
+from resil.rtl_harness.engine.run_limits import CheckedLimits, RunLimits
+from resil.rtl_harness.engine.timeout import operation_allowance
 from resil.rtl_harness.engine.workload import Workload
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.faults import Fault, Injection
@@ -54,11 +53,6 @@ class VerilatorEngine:
         target: The design.
         workload: What it runs.
         elaboration: Storage of the target, elaborated with the workload's parameters.
-        timeout_factor: Time-out of an injection, in multiples of the golden run.
-        timeout: What has one: see `Timeout`.
-        until_detection: An injection ends where an alarm reports a detected fault: see
-            `Injection.until_detection`.
-        golden_limit: Cycles after which a golden run counts as not finishing.
         shortcuts: Which early stops are taken. If elaboration left storage unmapped, none is.
         sweep: Take the shortcuts that need the design's gates, in sweeps of all faults through the golden
             run; None does so once enough faults have been asked for to pay for the gates.
@@ -67,6 +61,7 @@ class VerilatorEngine:
             The outcomes are the same.
         audit: How many answers are tried again.
         seed: Chooses which.
+        limits: When a run ends: see `CheckedLimits`.
 
     Attributes:
         early_stops: Answers that were known before the end was reached.
@@ -88,18 +83,14 @@ class VerilatorEngine:
         workload: Workload,
         elaboration: Elaboration,
         *,
-        timeout_factor: float = 2.0,
-        timeout: Timeout = Timeout.INFERENCE,
-        until_detection: bool = False,
-        golden_limit: int = GOLDEN_LIMIT_CYCLES,
         shortcuts: Shortcut = Shortcut.ALL,
         sweep: bool | None = None,
         lanes: bool | None = None,
         audit: AuditSize | None = None,
         seed: int = 0,
+        **limits: Unpack[RunLimits],
     ) -> None:
-        check_timeout(target, timeout, timeout_factor)
-        check_until_detection(target, workload, until_detection)
+        self._limits = CheckedLimits.of(target, workload, limits)
         self.target = target
         self.workload = workload
         self.elaboration = elaboration
@@ -114,10 +105,6 @@ class VerilatorEngine:
             sweep if self.shortcuts & IN_SWEEPS and workload.inferences == 1 else False, lanes
         )
         self._made_acceleration: Acceleration | None = None
-        self._timeout_factor = timeout_factor
-        self._timeout = timeout
-        self._until_detection = until_detection
-        self._golden_limit = golden_limit
         self._audit = audit or AuditSize()
         self._made_sample: AuditSample | None = None
         self._shared = Shared()
@@ -177,10 +164,10 @@ class VerilatorEngine:
     def _golden(self) -> GoldenPass:
         if self._passed is None:
             leave = bool(self.shortcuts & Shortcut.LEAVE)
-            passed = GoldenPass(self._model, self._golden_limit, leave)
+            passed = GoldenPass(self._model, self._limits.golden_limit, leave)
             if (allowed := self._allowed(passed.run)) is not None:
                 self._model.injector.allow(allowed)
-            if self._until_detection:
+            if self._limits.until_detection:
                 self._model.injector.end_at_detection()
             self.notes += passed.notes
             self._passed = passed
@@ -188,13 +175,15 @@ class VerilatorEngine:
 
     def _allowed(self, golden: GoldenRun) -> int | None:
         end = golden.end.end_cycle
-        return operation_allowance(self.target, self._timeout, self._timeout_factor, golden.moves, end)
+        return operation_allowance(
+            self.target, self._limits.timeout, self._limits.timeout_factor, golden.moves, end
+        )
 
     @property
     def _singles(self) -> Singles:
         if self._made_singles is None:
             self._made_singles = Singles(
-                self._model, self._golden, self._timeout_factor, self._until_detection
+                self._model, self._golden, self._limits.timeout_factor, self._limits.until_detection
             )
         return self._made_singles
 
@@ -206,7 +195,7 @@ class VerilatorEngine:
                 self._golden,
                 self._singles,
                 self.shortcuts,
-                self._timeout,
+                self._limits.timeout,
                 self._wanted,
                 self._random,
                 self.notes,
@@ -364,7 +353,7 @@ class VerilatorEngine:
         """Run answers to where nothing can change any more, without shortcuts, and compare."""
         answers = sorted(self._sample.draw(), key=lambda answer: answer.fault.cycle)
         allowance = self.operation_cycles
-        trials = AuditTrials(self._model, self._golden, self._singles, allowance, self._timeout_factor)
+        trials = AuditTrials(self._model, self._golden, self._singles, allowance, self._limits.timeout_factor)
         chunks = [[answer.fault for answer in answers[i::workers]] for i in range(workers)]
         with closing(run_chunks([chunk for chunk in chunks if chunk], trials.outcomes, workers)) as done:
             found = (one.injection for one in done)

@@ -40,16 +40,8 @@ def build_injector(target: Target, elaboration: Elaboration) -> Path:
 
     def build(folder: Path) -> None:
         (folder / "open.vlt").write_text(control, encoding="utf-8")
-        arguments = [
-            *_FLAGS,
-            *("--top-module", target.top, "--Mdir", "obj", "--relative-includes", "open.vlt"),
-            *(f"-I{include}" for include in target.include_dirs),
-            *(f"-D{name}={value}" if value else f"-D{name}" for name, value in target.defines.items()),
-            *(f"-G{name}={value}" for name, value in elaboration.parameters.items()),
-            *(str(source) for source in target.sources),
-            str(_DRIVER),
-        ]
-        verilate_copies(target, arguments, folder, "open.vlt")
+        flags = [*_FLAGS, "--Mdir", "obj", str(_DRIVER)]
+        verilate_copies(target, elaboration.parameters, flags, folder, "open.vlt")
         copy_data(target, folder)
         make_verilated("Vtop.mk", folder / "obj", {"OPT_FAST": "-O1", "OPT_GLOBAL": "-O1"})
 

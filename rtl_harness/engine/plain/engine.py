@@ -38,8 +38,9 @@ from resil.rtl_harness.engine.plain.job import (
     golden_state,
     read_answer,
 )
+from resil.rtl_harness.engine.run_limits import RunLimits
 from resil.rtl_harness.engine.timeout import operation_allowance
-from resil.rtl_harness.engine.whole_runs import RunLimits, WholeRuns
+from resil.rtl_harness.engine.whole_runs import WholeRuns
 from resil.rtl_harness.engine.workload import Workload
 from resil.rtl_harness.errors import HarnessError, SimulationError
 from resil.rtl_harness.faults import Fault, Injection, Reported, Rise, RunEnd, Seen, digest
@@ -104,7 +105,7 @@ class PlainEngine(WholeRuns):
             if not isinstance(answer, GoldenEnd):
                 number, end = answer
                 injection = self._judged(todo[number], end)
-                yield injection.until_detection() if self._until_detection else injection
+                yield injection.until_detection() if self._limits.until_detection else injection
                 answered += 1
         if answered != len(todo):
             raise SimulationError(
@@ -122,12 +123,12 @@ class PlainEngine(WholeRuns):
             if not found.end.finished:
                 raise SimulationError(
                     f"{self.target.name} running {self.workload.name}: no {self.target.done} within "
-                    f"{self._golden_limit} cycles; check memory images and reset",
+                    f"{self._limits.golden_limit} cycles; check memory images and reset",
                     "done",
                 )
             cycles = found.end.cycles
             allowed = operation_allowance(
-                self.target, self._timeout, self._timeout_factor, found.moves, cycles
+                self.target, self._limits.timeout, self._limits.timeout_factor, found.moves, cycles
             )
             self._allowed = allowed or 0
             self._golden = found
@@ -140,14 +141,14 @@ class PlainEngine(WholeRuns):
             raise HarnessError("a stuck bit is in both inferences; run one", "fault.held")
         first = self.golden().end.first
         whole = golden.end.cycles if first is None else first.end_cycle
-        rest = 0 if first is None else math.ceil(self._timeout_factor * (golden.end.cycles - whole))
+        rest = 0 if first is None else math.ceil(self._limits.timeout_factor * (golden.end.cycles - whole))
         before = max(move for move in golden.moves if move[0] <= fault.cycle)
         return InjectorFault(
             number,
             fault.cycle,
             fault.held,
             tuple((sites.element_index(s), sites[s].word, sites[s].bit) for s in struck),
-            math.ceil(self._timeout_factor * whole),
+            math.ceil(self._limits.timeout_factor * whole),
             rest,
             self._allowed,
             *before,
@@ -168,7 +169,7 @@ class PlainEngine(WholeRuns):
             shutil.copytree(simulator.parents[1] / DATA, folder / DATA)
             home = data_folder(folder)
             plusargs = write_images(self.target, self.workload, self.elaboration, folder)
-            job = [*self._design, f"golden {self._golden_limit}", f"processes {workers}"]
+            job = [*self._design, f"golden {self._limits.golden_limit}", f"processes {workers}"]
             job += [strike.line() for strike in strikes]
             self._furnish(home, plusargs)
             (home / "job").write_text("\n".join(job) + "\n", encoding="utf-8")

@@ -84,18 +84,13 @@ def build_simulator(target: Target, elaboration: Elaboration, waves: Waves = "no
 
     def build(folder: Path) -> None:
         (folder / "public.vlt").write_text(control, encoding="utf-8")
-        arguments = [
+        flags = [
             *_FLAGS,
             *([] if waves == "none" else [f"--trace-{waves}"]),
-            *("--top-module", target.top, "--Mdir", "obj", "--relative-includes", "public.vlt"),
-            *(f"-I{include}" for include in target.include_dirs),
-            *(f"-D{name}={value}" if value else f"-D{name}" for name, value in target.defines.items()),
-            *(f"-G{name}={value}" for name, value in elaboration.parameters.items()),
-            *(str(source) for source in target.sources),
-            str(share / "verilator.cpp"),
+            *("--Mdir", "obj", str(share / "verilator.cpp")),
             *("-LDFLAGS", f"-Wl,-rpath,{libraries} -L{libraries} -lcocotbvpi_verilator"),
         ]
-        verilate_copies(target, arguments, folder, "public.vlt")
+        verilate_copies(target, elaboration.parameters, flags, folder, "public.vlt")
         copy_data(target, folder)
         make_verilated(
             "Vtop.mk", folder / "obj", {"OPT_FAST": _OPTIMISE[waves], "OPT_GLOBAL": _OPTIMISE[waves]}

@@ -4,23 +4,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from resil.rtl_harness.engine.declaration import GOLDEN_LIMIT, Ability, EngineDeclaration, OptionValues
-
-if TYPE_CHECKING:
-    from resil.rtl_harness.design.elaboration import Elaboration
-    from resil.rtl_harness.design.target import Target
-    from resil.rtl_harness.engine.contract import CampaignEngine, Limits
-    from resil.rtl_harness.engine.workload import Workload
+from resil.rtl_harness.engine.declaration import WholeRunsEngine, declare_whole_runs
 
 
-def _make(
-    target: Target, workload: Workload, elaboration: Elaboration, limits: Limits, options: OptionValues
-) -> CampaignEngine:
+def _engine() -> WholeRunsEngine:
     from resil.rtl_harness.engine.reference.engine import CocotbEngine
 
-    return CocotbEngine(target, workload, elaboration, **limits, golden_limit=int(options["golden_limit"]))
+    return CocotbEngine
 
 
 def _check_waves(waves: Path) -> None:
@@ -29,11 +20,9 @@ def _check_waves(waves: Path) -> None:
     check_waves(waves)
 
 
-DECLARATION = EngineDeclaration(
+DECLARATION = declare_whole_runs(
     "cocotb",
     "The reference engine: cocotb on Verilator, every injection simulated to its end. Writes waveforms.",
-    frozenset(Ability) - {Ability.MEMORY_OUTSIDE},
-    _make,
-    (GOLDEN_LIMIT,),
-    check_waves=_check_waves,
+    _engine,
+    _check_waves,
 )

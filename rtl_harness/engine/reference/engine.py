@@ -27,9 +27,10 @@ from resil.rtl_harness.engine.memories import write_images
 from resil.rtl_harness.engine.reference.build import Waves, build_simulator, wave_format
 from resil.rtl_harness.engine.reference.config import simulator_config
 from resil.rtl_harness.engine.reference.worker import Worker
+from resil.rtl_harness.engine.run_limits import RunLimits
 from resil.rtl_harness.engine.state_hash import bit_place
 from resil.rtl_harness.engine.timeout import operation_allowance
-from resil.rtl_harness.engine.whole_runs import RunLimits, WholeRuns
+from resil.rtl_harness.engine.whole_runs import WholeRuns
 from resil.rtl_harness.engine.workload import Workload, classify
 from resil.rtl_harness.errors import HarnessError, SimulationError
 from resil.rtl_harness.faults import Fault, Injection, Reported, Rise, RunEnd
@@ -79,7 +80,7 @@ class CocotbEngine(WholeRuns):
     @property
     def timeout_cycles(self) -> int:
         """Cycles after which an injection counts as a hang: of two inferences, in the first."""
-        return math.ceil(self._timeout_factor * self.golden().cycles)
+        return math.ceil(self._limits.timeout_factor * self.golden().cycles)
 
     def golden(self) -> GoldenRun:
         """Simulate without a fault, once.
@@ -92,19 +93,20 @@ class CocotbEngine(WholeRuns):
         """
         if self._golden is None:
             worker = self._pool(1)[0]
-            worker.send(do="golden", limit=self._golden_limit)
+            worker.send(do="golden", limit=self._limits.golden_limit)
             answer = self._answer(worker, "the golden run")
             end = self._run_end(answer)
             if not end.finished:
                 raise SimulationError(
                     f"{self.target.name} running {self.workload.name}: no {self.target.done} within "
-                    f"{self._golden_limit} cycles, status is {end.status:#x}; check memory images and reset",
+                    f"{self._limits.golden_limit} cycles, status is {end.status:#x}; check memory images and "
+                    "reset",
                     "done",
                 )
             check_second(self.target, self.workload, end)
             moves = tuple((cycles, value) for cycles, value in answer["moves"])
             self._operation_cycles = operation_allowance(
-                self.target, self._timeout, self._timeout_factor, moves, end.end_cycle
+                self.target, self._limits.timeout, self._limits.timeout_factor, moves, end.end_cycle
             )
             self._golden = GoldenRun(end, operation_ends(moves[1:]), moves)
             self._golden_state = bytes.fromhex(answer["state"])
@@ -159,7 +161,7 @@ class CocotbEngine(WholeRuns):
 
     def _judged(self, fault: Fault, golden: GoldenRun, answer: dict[str, Any]) -> Injection:
         injection = classify(fault, golden.end, self._run_end(answer), self.workload)
-        return injection.until_detection() if self._until_detection else injection
+        return injection.until_detection() if self._limits.until_detection else injection
 
     def _dispatch(self, todo: list[Fault], pool: list[Worker], golden: GoldenRun) -> Iterator[Injection]:
         busy: dict[Worker, Fault] = {}
@@ -203,7 +205,7 @@ class CocotbEngine(WholeRuns):
         whole = self.golden().end
         if whole.first is not None:
             rest = whole.end_cycle - whole.first.end_cycle
-            request["rest"] = math.ceil(self._timeout_factor * rest)
+            request["rest"] = math.ceil(self._limits.timeout_factor * rest)
         if self._operation_cycles is not None:
             before = max(move for move in self.golden().moves if move[0] <= fault.cycle)
             request["watchdog"] = [self._operation_cycles, *before]

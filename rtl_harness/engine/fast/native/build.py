@@ -127,7 +127,7 @@ def design_objects(
         (folder / _TEXTS[0]).write_text(_configuration(public))
         for file in (OWN, *_OWN_HEADERS):
             shutil.copy(file, folder)
-        verilate_copies(target, _arguments(target, merged, assertions, folder), folder, _TEXTS[0])
+        verilate_copies(target, merged, _flags(assertions, folder), folder, _TEXTS[0])
         write_glue(target, folder)
         # Everything but the link: that comes with the shared parts.
         makefile = folder / f"{PREFIX}.mk"
@@ -193,17 +193,13 @@ def _access(variable: SourceVariable) -> str:
     return "rw" if variable.port else "rd"
 
 
-def _arguments(target: Target, parameters: Mapping[str, int], assertions: bool, folder: Path) -> list[str]:
+def _flags(assertions: bool, folder: Path) -> list[str]:
     return [
         *_verilator_flags(assertions),
-        "--prefix", PREFIX, "--top-module", target.top, "-Mdir", str(folder), "-o", LIBRARY,
-        "--relative-includes",
-        *(f"-G{name}={value}" for name, value in sorted(parameters.items())),
-        *(f"-D{name}={value}" for name, value in sorted(target.defines.items())),
-        *(f"-I{path}" for path in target.include_dirs),
-        *_tool_flags(), "storage.vlt", *(str(path) for path in target.sources),
+        *("--prefix", PREFIX, "-Mdir", str(folder), "-o", LIBRARY),
+        *_tool_flags(),
         OWN.name,
-    ]  # fmt: skip
+    ]
 
 
 def _verilator_flags(assertions: bool) -> tuple[str, ...]:
