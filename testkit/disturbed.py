@@ -43,12 +43,12 @@ class Found:
     equal: bool = False
 
 
-def damage(folder: Path, chance: random.Random) -> str | None:
-    """Damage one part file; return what was done, None if there is no file."""
+def damage(folder: Path, chance: random.Random, kind: str | None = None) -> str | None:
+    """Damage one part file in one of the ways of `DAMAGES`; return which, None if there is no file."""
     parts = sorted(folder.glob("part-*.parquet"))
     if not parts:
         return None
-    part, kind = chance.choice(parts), chance.choice(DAMAGES)
+    part, kind = chance.choice(parts), kind or chance.choice(DAMAGES)
     data = part.read_bytes()
     match kind:
         case "cut short":

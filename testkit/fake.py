@@ -2,8 +2,9 @@
 """A bench without a simulator: outcomes are a hash of the fault, each costs a little time.
 
 `python -m testkit.fake ARGUMENTS` is the command line with this bench; the environment variable
-FAKE_SECONDS sets the time of an injection, FAKE_FULL after how many part files the disk is full,
-FAKE_PART_ROWS how many rows a part file has.
+FAKE_SECONDS sets the time of an injection, FAKE_GATE names a file: as long as it is there a process makes 800
+of them at most; FAKE_FULL says after how many part files the disk is full, FAKE_PART_ROWS how many rows a
+part file has.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ import os
 import random
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
@@ -57,6 +60,23 @@ SITES = SiteTable.of(
 
 
 AREA = {"cc": Area(120.0), "mac": Area(900.5), "sb": Area(300.0, 1024.0), "cpm": Area(4.0)}
+
+
+# Injections that this process has begun beside a gate, by the time at which the gate was made.
+_passed: Counter[int] = Counter()
+THROUGH_GATE = 800
+
+
+def _wait() -> None:
+    """Take the time of an injection; beyond the first ones also until there is no gate."""
+    if seconds := float(os.environ.get("FAKE_SECONDS", "0")):
+        time.sleep(seconds)
+    gate = Path(os.environ.get("FAKE_GATE", "no gate"))
+    with suppress(FileNotFoundError):
+        made = gate.stat().st_mtime_ns
+        _passed[made] += 1
+        while _passed[made] > THROUGH_GATE and gate.exists():
+            time.sleep(0.02)
 
 
 @dataclass(frozen=True)
@@ -107,8 +127,7 @@ class FakeEngine:
         order = list(faults)
         random.Random(workers).shuffle(order)
         for fault in order:
-            if seconds := float(os.environ.get("FAKE_SECONDS", "0")):
-                time.sleep(seconds)
+            _wait()
             if fault.site == self.breaks:
                 raise SimulationError("the simulator died")
             if fault.site != self.forgets:

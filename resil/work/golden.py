@@ -80,7 +80,8 @@ def require_golden(found: GoldenComparison, where: str, accepted: bool) -> None:
             f"{where}: expected without a fault what {found.reference} computes of the network, found "
             f"{found.differing:,} of {found.elements:,} elements of the outputs different; {found.text}; no "
             "figure would be one of this network: replace the operator, or go on all the same with "
-            "--accept-golden (accept_golden = true in [network]), which every verdict then says"
+            "--accept-golden (accept_golden = true in [network]), which every verdict then says",
+            "network.accept_golden",
         )
 
 

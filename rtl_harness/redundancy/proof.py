@@ -169,7 +169,8 @@ def check_alarms(
 def _open(path: str, alert: str) -> HarnessError:
     return HarnessError(
         f"{path}: expected that an error of it reaches {alert}, found that it does not: an alarm is open; do "
-        "not use this RTL"
+        "not use this RTL",
+        path,
     )
 
 

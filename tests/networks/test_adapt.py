@@ -298,8 +298,9 @@ def test_what_an_npu_cannot_take_is_named_with_its_number_and_a_remedy(digits_gr
         adapt(change(digits_graph))
     path = tmp_path / "network.tflite"
     write_network(change(digits_graph), path)
-    with pytest.raises(NetworkError, match=f"{path}: .*", check=about(field)) as caught:
+    with pytest.raises(NetworkError, check=about(field)) as caught:
         compile_network(path, "ethos-u55-32", cache_dir=tmp_path)
+    assert str(caught.value).startswith(f"{path}: ")
     assert ";" in str(caught.value)
 
 

@@ -22,6 +22,7 @@ from resil.networks.state import lift_state
 from resil.networks.tflite_reader import parse_network
 from resil.networks.tflite_writer import serialise_network
 from resil.rtl_harness.npu.infer import infer_parts
+from testkit.errors import about
 from testkit.npu.parted_networks import Drawing, streaming
 
 ROWS = np.random.default_rng(6).integers(-128, 128, (8, 1, 1, 4, 4)).astype(np.int8)
@@ -133,17 +134,17 @@ def _computing_subgraph(graph: Graph) -> Graph:
 
 
 REFUSED: dict[str, tuple[Callable[[Graph], Graph], str]] = {
-    "no first value": (_without_first, r"variable 'past' is read before it has a value.*'inner'"),
-    "real numbers": (_real, r"variable 'past' is float32, expected int8"),
-    "another size": (_other_size, r"ASSIGN_VARIABLE.*variable 'past' is int8\[1, 1, 4, 8\] there"),
-    "a subgraph that computes": (_computing_subgraph, r"CALL_ONCE runs has ABS, expected it"),
+    "no first value": (_without_first, "variables.past"),
+    "real numbers": (_real, "variables.past"),
+    "another size": (_other_size, "variables.past"),
+    "a subgraph that computes": (_computing_subgraph, "subgraphs"),
 }
 
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_is_not_known_is_refused_by_name(name: str):
-    change, message = REFUSED[name]
-    with pytest.raises(NetworkError, match=message):
+    change, field = REFUSED[name]
+    with pytest.raises(NetworkError, check=about(field)):
         adapt(change(streaming()))
 
 

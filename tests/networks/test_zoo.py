@@ -95,7 +95,7 @@ def test_damaged_images_say_how_to_make_them_again(tmp_path, digits):
     path = tmp_path / "digits.npz"
     for damaged in (b"", b"PK", (zoo.FOLDER / "digits.npz").read_bytes()[:900], pack(replace_shape(digits))):
         path.write_bytes(damaged)
-        with pytest.raises(NetworkError, match=r"digits\.npz: .*; make it again"):
+        with pytest.raises(NetworkError, check=about("heldout")):
             unpack(path, (8, 8, 1), "make it again")
 
 
@@ -208,7 +208,7 @@ def test_classes_are_decided_by_the_first_largest_output(digits):
 def test_a_record_without_a_threshold_is_refused():
     network = zoo.load("mnist_autoencoder")
     forgetful = replace(network, record={})
-    with pytest.raises(NetworkError, match=r"no threshold.*networks\.train mnist_autoencoder"):
+    with pytest.raises(NetworkError, check=about("record.threshold")):
         forgetful.decisions(network.heldout_inputs, network.heldout_inputs)
 
 

@@ -19,6 +19,7 @@ from resil.networks.tflite_writer import serialise_network
 from resil.progress import Progress
 from resil.rtl_harness.design.target import load_target
 from resil.work.network import compile_campaign_network, network_work
+from testkit.errors import about
 from testkit.npu.parted_networks import host_at_both_ends, host_between, streaming
 
 CAMPAIGN = """
@@ -94,18 +95,18 @@ def test_a_network_with_state(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("graph", "shape", "keys", "inputs", "faults", "message"),
+    ("graph", "shape", "keys", "inputs", "faults", "field"),
     [
-        (streaming, (6, 1, 4, 4), "inferences = 3", '"x.npy"', "", r'between: expected "reset" .*with state'),
-        (streaming, (5, 1, 4, 4), SEQUENCE, '"x.npy"', "", r"whole sequences of 3 inferences.*found 5"),
-        (streaming, (6, 1, 4, 4), SEQUENCE, '{ from = "x.npy", draw = 3 }', "", r"inputs: expected a file"),
-        (host_at_both_ends, (2, 4, 4, 4), SEQUENCE, '"x.npy"', "", r"inferences: expected 1, .* no state"),
-        (host_at_both_ends, (2, 4, 4, 4), "", '"x.npy"', 'model = "stuck_at"', r"model: expected upsets"),
+        (streaming, (6, 1, 4, 4), "inferences = 3", '"x.npy"', "", "campaign.between"),
+        (streaming, (5, 1, 4, 4), SEQUENCE, '"x.npy"', "", "campaign.inferences"),
+        (streaming, (6, 1, 4, 4), SEQUENCE, '{ from = "x.npy", draw = 3 }', "", "network.inputs"),
+        (host_at_both_ends, (2, 4, 4, 4), SEQUENCE, '"x.npy"', "", "campaign.inferences"),
+        (host_at_both_ends, (2, 4, 4, 4), "", '"x.npy"', 'model = "stuck_at"', "faults.model"),
     ],
 )
-def test_what_stretches_cannot_give_is_refused(graph, shape, keys, inputs, faults, message, tmp_path: Path):
+def test_what_stretches_cannot_give_is_refused(graph, shape, keys, inputs, faults, field, tmp_path: Path):
     campaign = load_campaign(write(tmp_path, graph(), shape, keys, inputs, faults))
-    with pytest.raises(CampaignError, match=message):
+    with pytest.raises(CampaignError, check=about(field)):
         network_work(campaign, campaign.network, load_target("ethos-u55-32"), Progress())
 
 
@@ -113,13 +114,13 @@ def test_more_than_two_inferences_need_state(tmp_path: Path):
     file = write(tmp_path, streaming(), (6, 1, 4, 4), SEQUENCE)
     file.write_text(file.read_text().replace('"network.tflite"', '"zoo:digits"').replace('"x.npy"', "[0]"))
     campaign = load_campaign(file)
-    with pytest.raises(CampaignError, match=r"expected 1 or 2 for a network without variables .*found 3"):
+    with pytest.raises(CampaignError, check=about("campaign.inferences")):
         network_work(campaign, campaign.network, load_target("ethos-u55-32"), Progress())
 
 
 def test_models_refuse_networks_in_parts(tmp_path: Path):
     campaign = load_campaign(write(tmp_path, host_at_both_ends(), (2, 4, 4, 4)))
-    with pytest.raises(NetworkError, match=r"as a whole, found one of which the host .*GATHER"):
+    with pytest.raises(NetworkError, check=about("operators")):
         compile_campaign_network(campaign.network, "ethos-u55-32")
 
 

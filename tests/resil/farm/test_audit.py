@@ -13,6 +13,7 @@ import pytest
 from resil.errors import ConsistencyError
 from resil.farm.audit import FIRST, TOGETHER, AuditBook, numbers_of
 from resil.folder.parts import SCHEMA
+from testkit.errors import about
 
 FOLDER = Path("run")
 
@@ -80,7 +81,7 @@ def test_one_wrong_value_is_found_and_both_workers_are_named(column):
     taken = book.take(others("b"), all_=True)
     values = rows([2, 4, 9])[column].to_pylist()
     values[1] = 7 if isinstance(values[1], int) else "x"
-    with pytest.raises(ConsistencyError, match=r"injection 4 was answered by a .* by b .*replay run 4"):
+    with pytest.raises(ConsistencyError, check=about("injections[4]")):
         book.compare(taken, "b", rows([2, 4, 9], **{column: values}), FOLDER)
 
 

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shutil
+from contextlib import redirect_stdout
 
 import pytest
 
@@ -16,20 +18,31 @@ MORE = TEXT.replace('["ff"]', '["ff", "sram"]').replace("injections = 200", "inj
 OTHER = MORE.replace("zoo:digits", "zoo:digits_separable")
 
 
-def run_of(folder, capsys, text=MORE):
+def run_of(folder, text=MORE):
     folder.mkdir(exist_ok=True)
-    assert main(["run", str(write_campaign(folder, text)), "--out", str(folder / "run")]) in (0, 1, 3)
-    capsys.readouterr()
+    with redirect_stdout(io.StringIO()):
+        code = main(["run", str(write_campaign(folder, text)), "--out", str(folder / "run"), "--quiet"])
+    assert code in (0, 1, 3)
     return folder / "run"
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Runs of two networks, which tests take copies of."""
+    folder = tmp_path_factory.mktemp("made")
+    with pytest.MonkeyPatch.context() as patch:
+        fake.install(patch)
+        for name, text in (("one", MORE), ("two", OTHER.replace("seed = 7", "seed = 8"))):
+            run_of(folder / name, text)
+    return folder
+
+
 @pytest.fixture
-def two(tmp_path, monkeypatch, capsys):
+def two(made, tmp_path, monkeypatch):
     fake.install(monkeypatch)
-    return [
-        run_of(tmp_path / "one", capsys),
-        run_of(tmp_path / "two", capsys, OTHER.replace("seed = 7", "seed = 8")),
-    ]
+    for name in ("one", "two"):
+        shutil.copytree(made / name, tmp_path / name)
+    return [tmp_path / "one" / "run", tmp_path / "two" / "run"]
 
 
 def protect(*arguments):
@@ -105,24 +118,24 @@ def test_a_wrong_target_is_refused_with_nothing_written(two, capsys, arguments, 
 
 
 def test_runs_that_contradict_each_other_are_refused(two, tmp_path, capsys):
-    other = run_of(tmp_path / "three", capsys, MORE.replace('kinds = ["ff", "sram"]', 'kinds = ["ff"]'))
+    other = run_of(tmp_path / "three", MORE.replace('kinds = ["ff", "sram"]', 'kinds = ["ff"]'))
     assert protect(two[0], other, "--fit-share", "0.5") == 2
     assert "runs contradict each other: kinds of storage" in capsys.readouterr().err
-    dearer = run_of(tmp_path / "four", capsys, OTHER.replace("fit = 0.01", "fit = 0.02"))
+    dearer = run_of(tmp_path / "four", OTHER.replace("fit = 0.01", "fit = 0.02"))
     assert protect(two[0], dearer) == 2
     assert "targets contradict: the campaigns' budgets are 0.01, 0.02 FIT" in capsys.readouterr().err
     timed = MORE.replace("[budget]", '[execution]\ntimeout = "operation"\n[budget]')
-    assert protect(two[0], run_of(tmp_path / "five", capsys, timed), "--fit-share", "0.5") == 2
+    assert protect(two[0], run_of(tmp_path / "five", timed), "--fit-share", "0.5") == 2
     assert "runs contradict each other: time-out: operation in" in capsys.readouterr().err
     pairs = MORE.replace("[faults]", "[faults]\nclusters = { 1 = 0.8, 2 = 0.2 }")
-    assert protect(two[0], run_of(tmp_path / "six", capsys, pairs), "--fit-share", "0.5") == 2
+    assert protect(two[0], run_of(tmp_path / "six", pairs), "--fit-share", "0.5") == 2
     assert "runs contradict each other: clusters of upsets: [0.8, 0.2]" in capsys.readouterr().err
     assert not (two[0] / "protection.json").exists()
 
 
 def test_one_network_does_not_count_as_two(two, tmp_path, capsys):
     """The fault: two seeds of a network, a run beside itself, and its copy stood for two networks."""
-    again = run_of(tmp_path / "again", capsys, MORE.replace("seed = 7", "seed = 9"))
+    again = run_of(tmp_path / "again", MORE.replace("seed = 7", "seed = 9"))
     copied = shutil.copytree(two[0], tmp_path / "copy")
     for other in (again, two[0], copied):
         assert protect(two[0], other, "--fit-share", "0.5") == 2
@@ -130,15 +143,15 @@ def test_one_network_does_not_count_as_two(two, tmp_path, capsys):
         assert not (two[0] / "protection.json").exists()
 
 
-def limited(folder, capsys, limits=""):
-    return run_of(folder, capsys, MORE.replace("fit = 0.01", "fit = 1e-6") + limits)
+def limited(folder, limits=""):
+    return run_of(folder, MORE.replace("fit = 0.01", "fit = 1e-6") + limits)
 
 
 @pytest.mark.parametrize("granularity", ["block", "register", "group"])
 def test_the_budget_of_a_campaign_stays_beside_what_is_asked(tmp_path, monkeypatch, capsys, granularity):
     """The fault: with --granularity the budget was dropped without a word, and PROTECTED was said of it."""
     fake.install(monkeypatch)
-    run = limited(tmp_path / "one", capsys)
+    run = limited(tmp_path / "one")
     asked = [run, "--spfm-target", "0.9", "--granularity", granularity]
     assert protect(*asked, "--json") == 1
     assert json.loads(capsys.readouterr().out)["budget_fit"] == 1e-6
@@ -154,7 +167,7 @@ def test_the_budget_of_a_campaign_stays_beside_what_is_asked(tmp_path, monkeypat
 def test_the_spfm_that_a_campaign_claims_is_kept_too(tmp_path, monkeypatch, capsys):
     fake.install(monkeypatch)
     claimed = '[safety]\nclaims = ["spfm_transient"]\nspfm = 0.9\n'
-    run = run_of(tmp_path / "one", capsys, MORE + claimed)
+    run = run_of(tmp_path / "one", MORE + claimed)
     assert protect(run, "--json") in (0, 1)
     assert json.loads(capsys.readouterr().out)["spfm_target"] == 0.9
     assert protect(run, "--waive", "spfm", "--json") in (0, 1)
@@ -179,14 +192,14 @@ def test_a_waiver_of_nothing_is_refused(two, capsys, arguments, message):
 
 def test_detected_failures_that_are_hazardous_have_no_budget_of_their_own(tmp_path, monkeypatch, capsys):
     fake.install(monkeypatch)
-    run = run_of(tmp_path / "due", capsys, MORE + 'hazardous = ["sdc_critical", "hang", "due"]\n')
+    run = run_of(tmp_path / "due", MORE + 'hazardous = ["sdc_critical", "hang", "due"]\n')
     assert protect(run, "--due-budget", "1") == 2
     assert "targets contradict" in capsys.readouterr().err
 
 
 def test_what_no_injection_shows_is_not_reached(tmp_path, monkeypatch, capsys):
     fake.install(monkeypatch)
-    run = run_of(tmp_path / "few", capsys, TEXT)
+    run = run_of(tmp_path / "few", TEXT)
     assert protect(run, "--granularity", "group", "--budget-fit", "1e-7") == 1
     out = capsys.readouterr().out
     *_, answer, report = out.splitlines()
@@ -199,7 +212,7 @@ def test_a_pilot_neither_chooses_nor_judges(tmp_path, monkeypatch, capsys):
     """It decided how much each kind of storage gets; its luck must not count with what followed."""
     fake.install(monkeypatch)
     text = MORE.replace("injections = 4000", "injections = 20000")
-    run = run_of(tmp_path / "one", capsys, text + '[sampling]\nplan = "neyman"\nmargin = 0.2\n')
+    run = run_of(tmp_path / "one", text + '[sampling]\nplan = "neyman"\nmargin = 0.2\n')
     summary = json.loads((run / "summary.json").read_text())
     assert summary["sampling"]["pilot"] > 1000
     assert protect(run, "--granularity", "block", "--fit-share", "0.5") in (0, 1)

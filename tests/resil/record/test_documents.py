@@ -73,6 +73,12 @@ def test_every_field_of_a_summary_is_typed(path):
     assert str(path[-1]) in str(caught.value)
 
 
+def inside(path, found):
+    """Return the beginning of the name of a field of what was found at a path, or of the first in a list."""
+    steps = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).lstrip(".")
+    return "" if not path else f"{steps}[0]." if isinstance(found, list) else f"{steps}."
+
+
 @pytest.mark.parametrize("path", [(), *(p for p in SUMMARY_PATHS if p[-1] in NESTED)], ids=str)
 def test_a_field_that_no_version_knows_is_refused(path):
     document = example_summary()
@@ -80,7 +86,7 @@ def test_a_field_that_no_version_knows_is_refused(path):
     for step in path:
         inner = inner[step]
     (inner[0] if isinstance(inner, list) else inner)["told"] = 1
-    with pytest.raises(ReportError, match=r"told: expected no field of this name, found 1"):
+    with pytest.raises(ReportError, check=about(f"{inside(path, inner)}told")):
         summary_of(document)
 
 
@@ -109,7 +115,7 @@ def test_a_field_of_a_protection_that_no_version_knows_is_refused(path):
     for step in path:
         inner = inner[step]
     (inner[0] if isinstance(inner, list) else inner)["confirmed"] = True
-    with pytest.raises(ReportError, match=r"confirmed: expected no field of this name, found True"):
+    with pytest.raises(ReportError, check=about(f"{inside(path, inner)}confirmed")):
         protection_of(document)
 
 

@@ -125,7 +125,7 @@ def test_shipped_files_are_named_with_a_prefix(write):
 
 
 def test_a_name_longer_than_any_file_may_have_is_none_of_a_target():
-    with pytest.raises(HarnessError, match=r"expected the name of a shipped target .ethos-u55-128, "):
+    with pytest.raises(HarnessError, check=about("name")):
         load_target("x" * 5000)
     with pytest.raises(HarnessError, match=r"ethos-u65-512 is not built: .*WEIGHT1_BASE"):
         load_target("ethos-u65-512")

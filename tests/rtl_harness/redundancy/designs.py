@@ -1,10 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Small designs to protect, and what runs on them."""
 
+from __future__ import annotations
+
+import pickle
+import shutil
+import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
+from resil.rtl_harness.design.elaboration import elaborate
 from resil.rtl_harness.design.target import Target, TargetMemory, load_target
 from resil.rtl_harness.engine.workload import OutputSpec, Workload, exact
+from resil.rtl_harness.redundancy import BuiltRtl, ProtectionGroup, Watchdog, build_protection
+from testkit.once import made_once
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "awkward"
 
@@ -83,3 +94,25 @@ def target_of(folder: Path, core: str, bench: str = BENCH, **changes: object) ->
 
 def core_work() -> Workload:
     return Workload("core", {}, OutputSpec("log", 0, (31,), "uint32"), decide=exact)
+
+
+def copy_of_built(
+    factory: pytest.TempPathFactory,
+    name: str,
+    groups: Sequence[ProtectionGroup],
+    watchdog: Watchdog | None = None,
+) -> tuple[BuiltRtl, Path]:
+    """Return what is built into the example, and a copy of its folder to be changed.
+
+    It is built once in a session under that name. A copy lies as deep as the original: the target file names
+    sources by relative paths.
+    """
+
+    def make(folder: Path) -> None:
+        found = build_protection(awkward(), elaborate(awkward()), groups, folder / "out", watchdog)
+        (folder / "build").write_bytes(pickle.dumps(found))
+
+    made = made_once(factory, name, make)
+    own = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=made.parent)) / "out"
+    shutil.copytree(made / "out", own)
+    return pickle.loads((made / "build").read_bytes()), own

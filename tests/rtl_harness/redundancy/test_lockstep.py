@@ -18,7 +18,7 @@ from resil.rtl_harness.redundancy import Mechanism, ProtectionGroup, build_prote
 from resil.rtl_harness.redundancy.groups import GroupError
 from resil.rtl_harness.redundancy.lockstep import check_locksteps
 from resil.rtl_harness.redundancy.proof import check_alarms
-from tests.rtl_harness.redundancy.designs import awkward, awkward_work
+from tests.rtl_harness.redundancy.designs import awkward, awkward_work, copy_of_built
 
 GROUPS = [
     ProtectionGroup("control", Mechanism.LOCKSTEP),
@@ -28,9 +28,8 @@ HARMFUL = {Seen.SDC_CRITICAL, Seen.HANG}
 
 
 @pytest.fixture
-def made(tmp_path):
-    build = build_protection(awkward(), elaborate(awkward()), GROUPS, tmp_path / "out")
-    return build, tmp_path / "out"
+def made(tmp_path_factory):
+    return copy_of_built(tmp_path_factory, "lockstep", GROUPS)
 
 
 def checked(build, folder):

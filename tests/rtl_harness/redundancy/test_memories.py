@@ -16,6 +16,7 @@ from resil.rtl_harness.faults import Fault, Seen
 from resil.rtl_harness.redundancy import Mechanism, ProtectionGroup
 from resil.rtl_harness.redundancy.code_proof import prove_codes
 from resil.rtl_harness.redundancy.proof import check_alarms
+from testkit.errors import about
 from testkit.once import made_once
 from tests.rtl_harness.redundancy.designs import awkward, awkward_work, core_work, target_of
 from tests.rtl_harness.redundancy.test_build import built, engines, struck
@@ -169,7 +170,7 @@ def test_what_no_code_can_protect_is_refused_by_name(path, mechanism, why, tmp_p
 
 def test_a_memory_in_two_groups_is_refused(tmp_path):
     groups = [ProtectionGroup("history", Mechanism.SECDED), ProtectionGroup(HISTORY, Mechanism.MEMORY_PARITY)]
-    with pytest.raises(HarnessError, match="name each bit once"):
+    with pytest.raises(HarnessError, check=about(HISTORY)):
         built(awkward(), groups, tmp_path / "out")
 
 
@@ -199,7 +200,7 @@ def test_codes_are_proven(mechanism, coded, tmp_path):
 def test_codes_that_do_something_else(file, old, new, coded, tmp_path):
     _, build, _ = coded(Mechanism.SECDED)
     change(tmp_path / "out" / "rtl" / file, old, new)
-    with pytest.raises(HarnessError, match="do not use this RTL"):
+    with pytest.raises(HarnessError, check=about("resil_secded_dec")):
         prove_codes(tmp_path / "out" / "rtl", build.memories)
 
 
@@ -216,7 +217,7 @@ def test_codes_that_do_something_else(file, old, new, coded, tmp_path):
 def test_parity_that_does_something_else(file, old, new, coded, tmp_path):
     _, build, _ = coded(Mechanism.MEMORY_PARITY, 2)
     change(tmp_path / "out" / "rtl" / file, old, new)
-    with pytest.raises(HarnessError, match="do not use this RTL"):
+    with pytest.raises(HarnessError, check=about("resil_parity_dec")):
         prove_codes(tmp_path / "out" / "rtl", build.memories)
 
 
@@ -227,7 +228,7 @@ def test_a_decoder_whose_alarm_is_open(pin, coded, tmp_path):
     text = file.read_text()
     wire = text[text.index(f".{pin}(") :].partition("(")[2].partition(")")[0]
     change(file, f".{pin}({wire})", f".{pin}()")
-    with pytest.raises(HarnessError, match=rf"{pin}: expected .* an alarm is open"):
+    with pytest.raises(HarnessError, check=lambda error: error.field.endswith(f".{pin}")):
         check_alarms(protected, elaborate(protected), build.registers, build.memories)
 
 

@@ -11,21 +11,21 @@ from resil.rtl_harness.design.elaboration import elaborate
 from resil.rtl_harness.design.hardware import with_hardware
 from resil.rtl_harness.design.target import load_target
 from resil.rtl_harness.errors import HarnessError
-from resil.rtl_harness.redundancy import Mechanism, ProtectionGroup, build_protection
+from resil.rtl_harness.redundancy import Mechanism, ProtectionGroup
 from resil.rtl_harness.redundancy.proof import check_alarms, check_copies, prove_mechanisms
-from tests.rtl_harness.redundancy.designs import awkward
+from tests.rtl_harness.redundancy.designs import copy_of_built
 
 CONTROL = "u_dut.u_control"
 
 
 @pytest.fixture
-def protected(tmp_path):
+def protected(tmp_path_factory):
     groups = [
         ProtectionGroup(f"{CONTROL}.state_q", Mechanism.TRIPLICATION),
         ProtectionGroup(f"{CONTROL}.step_q", Mechanism.DUPLICATION),
         ProtectionGroup(f"{CONTROL}.round_q", Mechanism.PARITY, ways=2),
     ]
-    return build_protection(awkward(), elaborate(awkward()), groups, tmp_path / "out"), tmp_path / "out"
+    return copy_of_built(tmp_path_factory, "three-mechanisms", groups)
 
 
 def change(file, old, new):
