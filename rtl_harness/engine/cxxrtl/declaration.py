@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from resil.rtl_harness.engine.declaration import WholeRunsEngine, declare_whole_runs
+from resil.rtl_harness.engine.whole_runs_declaration import WholeRunsEngine, declare_whole_runs
 
 
 def _engine() -> WholeRunsEngine:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from resil.rtl_harness.engine.declaration import WholeRunsEngine, declare_whole_runs
+from resil.rtl_harness.engine.whole_runs_declaration import WholeRunsEngine, declare_whole_runs
 
 
 def _engine() -> WholeRunsEngine:
