@@ -29,7 +29,14 @@ from resil.stats.designs import SamplingDesign
 from resil.stats.guided import agrees, bounded
 from resil.stats.intervals import Interval
 from resil.stats.looks import look_confidences, look_sizes
-from resil.stats.plans import Batch, PlanStep, SamplingPlan, interval_over_inputs, settled
+from resil.stats.plans import (
+    Batch,
+    PlanStep,
+    SamplingPlan,
+    beyond_injections,
+    interval_over_inputs,
+    settled,
+)
 from resil.stats.strata import Strata, spread
 from resil.stats.weighted import weighted_sum
 
@@ -125,6 +132,8 @@ def guided_step(
         over = interval_over_inputs(done, design.total, design.total(strata.weights), confidence)
         total = total if over is None else over
         reason = settled(plan, total) or ("maximum" if look == len(sizes) else "")
+        if not reason and beyond_injections(plan, done, design.total, design.total(strata.weights), total):
+            reason = "inputs"
     counts = np.zeros(len(strata), dtype=np.int64)
     if not reason:
         more = sizes[look] - int(drawn.sum())

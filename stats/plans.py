@@ -38,6 +38,7 @@ from resil.stats.designs import (
     uniform_design,
 )
 from resil.stats.errors import ArgumentError
+from resil.stats.input_spread import spread_of
 from resil.stats.intervals import Interval, check_confidence
 from resil.stats.looks import look_confidences, look_sizes
 from resil.stats.shrinkage import shrunken_costs, shrunken_rates
@@ -54,6 +55,9 @@ _PILOT_SHARE = 0.1
 _PILOT_MOST = 2000
 _RESERVE = 1.2
 _AFTER_FORESEEN = 1.4
+# Before more injections are given up: part of the variance that is between inputs at least, and how far their
+# part of the half width is above the margin.
+_MOSTLY, _SURELY = 0.75, 1.6
 
 
 @dataclass(frozen=True)
@@ -165,8 +169,9 @@ class PlanStep:
             confidence then holds for them, however many looks there were.
         total: Interval of the total hazardous FIT from the batches so far; None before the first that
             counts.
-        reason: When done, why: "margin", "budget" (it lies outside the interval), "maximum", or "exhausted"
-            (every fault was injected; then all batches count, and the total is known).
+        reason: When done, why: "margin", "budget" (it lies outside the interval), "inputs" (they differ so
+            much that injections do not bring the margin), "maximum", or "exhausted" (every fault was
+            injected; then all batches count, and the total is known).
     """
 
     stage: Literal["pilot", "main", "done"]
@@ -189,7 +194,7 @@ def next_step(strata: Strata, plan: SamplingPlan, seed: int, done: Sequence[Batc
 
     Examples:
         >>> strata = Strata.of([("mac", "ff"), ("wd", "ff")], [3.0, 1.0], [10**9, 10**9])
-        >>> plan = Plan("stratified", 100)
+        >>> plan = SamplingPlan("stratified", 100)
         >>> step = next_step(strata, plan, 1, [])
         >>> step.stage, step.injections.tolist()
         ('main', [75, 25])
@@ -216,7 +221,10 @@ def next_step(strata: Strata, plan: SamplingPlan, seed: int, done: Sequence[Batc
     total, reason = None, ""
     if look:
         total = total_interval(strata, schedule.design, done[first:], confidence)
+        groups, weights = schedule.design.total, schedule.design.total(strata.weights)
         reason = settled(plan, total) or ("maximum" if look >= len(schedule.looks) else "")
+        if not reason and beyond_injections(plan, done[first:], groups, weights, total):
+            reason = "inputs"
     counts = nothing
     if not reason:
         wanted = schedule.looks[look] - (schedule.looks[look - 1] if look else 0)
@@ -266,6 +274,44 @@ def interval_over_inputs(
         weights: Of these groups.
         confidence: Of the interval.
     """
+    found = _of_inputs(batches, total)
+    return None if found is None else weighted_sum_over_inputs(*found, weights, confidence).interval
+
+
+def beyond_injections(
+    plan: SamplingPlan,
+    batches: Sequence[Batch],
+    total: Callable[[npt.ArrayLike], FloatArray],
+    weights: FloatArray,
+    found: Interval,
+) -> bool:
+    """Whether inputs differ so much that more injections would not narrow the total to the margin.
+
+    The variance of the mean over inputs has a part that is between them, which only more inputs make less.
+    Where it is most of the variance, its part of the half width is set against the margin, with a reserve: it
+    is an estimate itself.
+
+    Args:
+        plan: Has the margin; without one, or with a budget that may be settled first, the answer is no.
+        batches: That count, at least one.
+        total: Sums values of strata over the groups that are analysed together.
+        weights: Of these groups.
+        found: The interval so far.
+    """
+    counts = _of_inputs(batches, total)
+    if counts is None or plan.margin is None or plan.budget is not None or found.estimate <= 0.0:
+        return False
+    spread = spread_of(*counts, weights)
+    of_inputs, of_draws = spread.between / spread.inputs, spread.within / counts[1].sum()
+    share = of_inputs / (of_inputs + of_draws) if of_inputs > 0.0 else 0.0
+    half = found.width / 2.0 * share**0.5
+    return share >= _MOSTLY and half > _SURELY * plan.margin * (found.estimate if plan.relative else 1.0)
+
+
+def _of_inputs(
+    batches: Sequence[Batch], total: Callable[[npt.ArrayLike], FloatArray]
+) -> tuple[FloatArray, FloatArray] | None:
+    """Return events and injections of each input in each group; None where inputs are not asked about."""
     labels = sorted({label for batch in batches for label in batch.inputs})
     if len(labels) < 2:
         return None
@@ -279,7 +325,7 @@ def interval_over_inputs(
             ]
         )
 
-    return weighted_sum_over_inputs(counts(1), counts(0), weights, confidence).interval
+    return counts(1), counts(0)
 
 
 def _by_kind(strata: Strata) -> SamplingDesign:

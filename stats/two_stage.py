@@ -66,7 +66,7 @@ def plan_inputs(
     Examples:
         Inputs that vary by 40 % about 1 % of hazardous faults; a golden run costs as much as 50 injections:
 
-        >>> plan = plan_inputs(Spread(0.01, 0.004**2, 0.0099, 8), 20_000, 50.0, 1.0, 1000)
+        >>> plan = plan_inputs(InputSpread(0.01, 0.004**2, 0.0099, 8), 20_000, 50.0, 1.0, 1000)
         >>> plan.inputs, round(plan.each), round(plan.half_width, 2)
         (114, 176, 0.16)
     """

@@ -59,7 +59,7 @@ class Sample:
         confidence: Of the intervals: looks at the results have used up some of the error.
         pilots: Injections into each stratum that planned the sampling and do not count: its first draws.
         looks: Every look at the results, in order.
-        reason: Why it stopped: "margin", "budget", "maximum" or "exhausted".
+        reason: Why it stopped: "margin", "budget", "inputs", "maximum" or "exhausted".
         guided: Predictions chose all injections but the first batch; the last look has the total then.
     """
 

@@ -109,7 +109,7 @@ class SamplingRecord(Typed):
     """The same by block and kind of storage."""
     looks: tuple[LookRecord, ...]
     """What was known at each look at the results."""
-    reason: Annotated[str, OneOf(("margin", "budget", "maximum", "exhausted"))]
+    reason: Annotated[str, OneOf(("margin", "budget", "inputs", "maximum", "exhausted"))]
     """Why it ended."""
     inputs: str
     """Which inputs intervals are about: `these` or `like these`."""

@@ -13,6 +13,7 @@ from resil.results.input_facts import over_inputs_record, spread_notes
 _REASONS = {
     "margin": "when the total was known to the margin",
     "budget": "when the verdict was settled",
+    "inputs": "since inputs differ too much for injections alone to bring the margin: draw more inputs",
     "maximum": "at the most injections allowed",
     "exhausted": "when no fault was left",
 }

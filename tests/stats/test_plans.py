@@ -2,6 +2,7 @@
 import numpy as np
 import pytest
 
+from resil.stats import plans
 from resil.stats.plans import ADAPTIVE_FROM, Batch, SamplingPlan, next_step
 from resil.stats.strata import Strata
 from testkit.errors import about
@@ -143,5 +144,44 @@ def test_a_margin_goes_by_the_interval_that_was_asked():
 
     these, like = play(over_inputs=False), play(over_inputs=True)
     assert these.reason == "margin"
-    assert like.reason == "maximum"
+    assert like.reason == "inputs"
     assert like.total.width > 5 * these.total.width
+
+
+def over_inputs(rng, variation, margin, kind="adaptive", inputs=16):
+    """A campaign until a margin of the mean over inputs whose rates vary so much; its last step and cost."""
+    strata = Strata.of([("cc", "ff"), ("dma", "ff")], [1.0, 3.0], [10**9, 10**9])
+    factor = rng.gamma(1 / variation**2, variation**2, inputs) if variation else np.ones(inputs)
+    rates = np.minimum(np.outer(factor, [0.08, 0.02]), 1.0)
+    plan = SamplingPlan(kind, 200_000, margin=margin, relative=True)
+    done = []
+    while (step := next_step(strata, plan, 1, done)).stage != "done":
+        trials = rng.multinomial(step.injections, np.full(inputs, 1 / inputs)).T
+        events = rng.binomial(trials, rates)
+        halves = {i: (trials[i], events[i]) for i in range(inputs)}
+        done.append(Batch.of(step.injections, events.sum(axis=0), inputs=halves))
+    truth = float(np.array([1.0, 3.0]) @ [0.08, 0.02])
+    return step, sum(int(batch.injections.sum()) for batch in done), step.total.lo <= truth <= step.total.hi
+
+
+def test_a_margin_that_inputs_forbid_is_given_up_early_and_the_interval_holds():
+    rng = np.random.default_rng(1)
+    ended = [over_inputs(rng, 0.8, 0.1) for _ in range(100)]
+    assert sum(step.reason == "inputs" for step, _, _ in ended) >= 95
+    assert np.median([cost for _, cost, _ in ended]) < 50_000
+    assert sum(held for *_, held in ended) >= 90  # of 95 expected; 89 or fewer happen once in 80
+
+
+@pytest.mark.parametrize(("variation", "margin"), [(0.0, 0.1), (0.1, 0.1), (0.4, 0.4)])
+def test_a_margin_that_injections_bring_is_not_given_up(variation, margin, monkeypatch):
+    """Each campaign is played with the rule and without it."""
+    played = []
+    for mostly in (plans._MOSTLY, 2.0):
+        monkeypatch.setattr(plans, "_MOSTLY", mostly)
+        seeds = range(40)
+        played.append(
+            [over_inputs(np.random.default_rng(seed), variation, margin)[0].reason for seed in seeds]
+        )
+    lost = sum(own != "margin" and other == "margin" for own, other in zip(*played, strict=True))
+    assert played[1].count("margin") >= 8
+    assert lost <= 1
