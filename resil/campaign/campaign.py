@@ -29,7 +29,7 @@ from resil.campaign.safety import SafetySettings
 from resil.campaign.sampling_settings import INPUTS, SamplingSettings
 from resil.campaign.section import Section
 from resil.campaign.technology_settings import TechnologySettings
-from resil.campaign.workload_settings import WorkloadSettings, read_workload
+from resil.campaign.work_settings import Work, read_own_work
 from resil.errors import CampaignError
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.toml_file import read_toml
@@ -44,7 +44,8 @@ class Campaign:
         name: Label for people.
         seed: Seed of the sampling.
         confidence: Of all intervals, 0.95 for 95 %.
-        work: What the target runs: a network that is compiled for it, or memory images of the user's own.
+        work: What the target runs: a network that is compiled for it, memory images of the user's own, or a
+            recording.
         target: Name of a shipped target, or the absolute path of a target file.
         faults: What is injected.
         sampling: How the faults are chosen.
@@ -64,7 +65,7 @@ class Campaign:
     name: str
     seed: int
     confidence: float
-    work: NetworkSettings | WorkloadSettings
+    work: Work
     target: str | Path
     faults: FaultSettings
     sampling: SamplingSettings
@@ -174,7 +175,7 @@ def campaign_of(
     rules: Rules,
     name: str,
     seed: int,
-    work: NetworkSettings | WorkloadSettings,
+    work: Work,
     target: str | Path,
 ) -> Campaign:
     """Return the campaign that these rules make of a work on a target.
@@ -210,7 +211,7 @@ def campaign_of(
     return campaign
 
 
-def _work(file: Path, tables: Tables, name: str) -> NetworkSettings | WorkloadSettings:
+def _work(file: Path, tables: Tables, name: str) -> Work:
     given = [table for table in ("network", "workload") if table in tables]
     if len(given) != 1:
         found = "both" if given else "neither"
@@ -222,7 +223,7 @@ def _work(file: Path, tables: Tables, name: str) -> NetworkSettings | WorkloadSe
             "network",
         )
     if given == ["workload"]:
-        return read_workload(tables.section("workload"), name)
+        return read_own_work(tables.section("workload"), name)
     return read_network(tables.section("network"))
 
 

@@ -9,6 +9,7 @@ from resil.campaign.declaration import ABSENT, Key, KeyTable
 from resil.campaign.execution_keys import engine_tables
 from resil.campaign.fault_settings import KINDS, MODELS, UPSET
 from resil.campaign.network_settings import RECONSTRUCTION
+from resil.campaign.recording_keys import RECORDING
 from resil.campaign.rules import (
     BETWEEN,
     HAZARDOUS_CHOICES,
@@ -112,7 +113,6 @@ _IMAGE = KeyTable(
         Key("files", "list of paths", "One file for each input.", ABSENT),
         Key("inputs", "path", "One `.npy` file whose first axis counts the inputs.", ABSENT),
     ),
-    required=True,
     repeated=True,
 )
 
@@ -132,16 +132,22 @@ _OUTPUT = KeyTable(
             ABSENT,
         ),
     ),
-    required=True,
 )
 
 WORKLOAD = KeyTable(
     "workload",
-    "What runs on any other target: memory images of your own. Either this table or `[network]`.",
+    "What runs on any other target: memory images of your own, or a recording (`waves`). Either this table "
+    "or `[network]`.",
     (
-        Key("images", "list of tables", "See `[[workload.images]]`.", table=_IMAGE),
+        Key(
+            "images",
+            "list of tables",
+            "See `[[workload.images]]`. Needed without `waves`.",
+            ABSENT,
+            table=_IMAGE,
+        ),
         Key("name", "string", "Label for people. Without the key that of the campaign.", ABSENT),
-        Key("output", "table", "See `[workload.output]`.", table=_OUTPUT),
+        Key("output", "table", "See `[workload.output]`. Needed without `waves`.", ABSENT, table=_OUTPUT),
         Key(
             "decision",
             "string",
@@ -157,6 +163,7 @@ WORKLOAD = KeyTable(
             "Parameters of the top that replace those of the target.",
             ABSENT,
         ),
+        *RECORDING,
     ),
 )
 

@@ -15,8 +15,10 @@ from resil.campaign.data_set import DataSet
 from resil.campaign.farm_settings import FarmSettings
 from resil.campaign.fault_settings import UPSET
 from resil.campaign.network_settings import NetworkSettings
+from resil.campaign.recording_settings import RecordingSettings
 from resil.campaign.safety import SafetyMechanism
 from resil.campaign.workload_settings import ImageSettings
+from resil.rtl_harness.replay.strobes import Strobe
 
 Value = str | int | float | Sequence["Value"] | Mapping[str, "Value"]
 
@@ -93,6 +95,8 @@ def _work(campaign: Campaign) -> dict[str, dict[str, Value | None]]:
         rule = {"decision": work.decision, "threshold": work.threshold, "output": work.output}
         rule |= {"accept_golden": work.accept_golden or None}
         return {"network": {"path": work.path, "inputs": inputs, **rule}}
+    if isinstance(work, RecordingSettings):
+        return {"workload": _recording(work)}
     output = work.output
     return {
         "workload": {
@@ -110,6 +114,29 @@ def _work(campaign: Campaign) -> dict[str, dict[str, Value | None]]:
             "expected": str(output.expected) if output.expected else None,
         },
     }
+
+
+def _recording(work: RecordingSettings) -> dict[str, Value | None]:
+    return {
+        "name": work.name,
+        "waves": [str(file) for file in work.waves],
+        "instance": work.instance,
+        "from": work.begin or None,
+        "to": work.end or None,
+        "sampled": work.sampled,
+        "clocks": list(work.clocks) or None,
+        "parameters": dict(work.parameters) or None,
+        "strobes": [_strobe(strobe) for strobe in work.strobes] or None,
+    }
+
+
+def _strobe(strobe: Strobe) -> dict[str, Value]:
+    values: dict[str, Value] = {"outputs": list(strobe.outputs), "compared": strobe.compared}
+    if strobe.when:
+        values["when"] = list(strobe.when)
+    if strobe.cycles:
+        values["cycles"] = [list(span) for span in strobe.cycles]
+    return values | {"stream": strobe.stream, "tolerance": strobe.tolerance, "signed": strobe.signed}
 
 
 def _inputs(inputs: tuple[int, ...] | Path | DataSet) -> Value:

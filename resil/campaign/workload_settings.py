@@ -92,7 +92,7 @@ def read_workload(section: Section, name: str) -> WorkloadSettings:
         output=_output(section.table("output", "a table [workload.output]")),
         decision=section.choice("decision"),
         operations=_operations(section),
-        parameters=_parameters(section),
+        parameters=read_parameters(section),
     )
     section.finish()
     return settings
@@ -157,7 +157,8 @@ def _operations(section: Section) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _parameters(section: Section) -> dict[str, int]:
+def read_parameters(section: Section) -> dict[str, int]:
+    """Take the parameters of the top, if there are any."""
     if not section.has("parameters"):
         return {}
     values = section.raw("parameters", "a table of integers")

@@ -27,6 +27,7 @@ from resil.folder.finished import (
     require_upsets,
 )
 from resil.folder.store import CAMPAIGN, SITES, recorded_definition
+from resil.prepare import target_of
 from resil.protection.blocks import read_blocks
 from resil.protection.corners import corners_of, corners_of_results
 from resil.protection.items import ProtectableDesign
@@ -38,7 +39,6 @@ from resil.protection.watchdog_pace import WatchdogPace, watchdog_limit
 from resil.record.summary import Summary
 from resil.results.run import Run
 from resil.rtl_harness.design.sites import Hardware
-from resil.rtl_harness.design.target import load_target
 from resil.rtl_harness.engine.timeout import Timeout
 from resil.rtl_harness.redundancy.lockstep import blocks_that_can_be_copied
 from resil.stats.rates import OUTCOMES
@@ -103,7 +103,7 @@ class Basis:
         )
 
     def _copied(self) -> frozenset[str]:
-        return blocks_that_can_be_copied(load_target(load_campaign(self.found[0].path / CAMPAIGN).target))
+        return blocks_that_can_be_copied(target_of(load_campaign(self.found[0].path / CAMPAIGN)))
 
     def _limit(self, options: OptionSet, also_longest: Sequence[int]) -> int | None:
         """Return the limit of a watchdog; None without one, or if operations are not known."""

@@ -15,7 +15,7 @@ from resil.campaign.campaign import Campaign, load_campaign
 from resil.errors import ConsistencyError, StoreError
 from resil.folder.kept_plans import keep_in_build, read_build
 from resil.folder.store import CAMPAIGN, recorded_definition
-from resil.prepare import prepare
+from resil.prepare import prepare, target_of
 from resil.progress import Progress
 from resil.protection.groups_to_build import groups_of, watchdog_of
 from resil.protection.options import OptionSet, load_options
@@ -74,7 +74,7 @@ def build_plan(
     run_dir = run_dirs[0]
     progress = Progress()
     campaign = load_campaign(run_dir / CAMPAIGN)
-    target = load_target(campaign.target)
+    target = target_of(campaign)
     known = load_options(options).for_clusters(campaign.faults.clusters)
     groups, watchdog = groups_of(plan, known, target.blocks), watchdog_of(plan, known)
     bench = prepare(campaign, progress)

@@ -11,13 +11,14 @@ import numpy.typing as npt
 
 from resil.campaign.campaign import Campaign
 from resil.campaign.network_settings import ZOO_PREFIX, NetworkSettings
+from resil.campaign.recording_settings import RecordingSettings
 from resil.campaign.workload_settings import WorkloadSettings
 from resil.errors import StoreError
 from resil.folder.looks import Judge, ProtectionLook
 from resil.networks import zoo
 from resil.networks.graph import Graph
 from resil.networks.tflite_reader import read_network
-from resil.prepare import prepare
+from resil.prepare import prepare, recorded_images
 from resil.progress import Progress
 from resil.protection.corners import Corners
 from resil.protection.observed import STATED, Observed, evidence_of
@@ -25,6 +26,7 @@ from resil.protection.sensitive import CRITICAL, asked_text, asks_of_hazards, ca
 from resil.record.golden import DIFFERS
 from resil.record.protection import Protection
 from resil.rtl_harness.cache import content_key
+from resil.rtl_harness.replay.bench import RECORDING as RECORDED
 
 # Networks whose weights differ in a smaller part of their bytes are one network.
 DIFFERENT = 0.05
@@ -114,6 +116,8 @@ def differing_share(one: Graph, other: Graph) -> float | None:
 
 def _images(campaign: Campaign) -> dict[tuple[str, int, int], bytes] | None:
     """Return what lies in the memories of a workload, by memory, place and file; None of a network."""
+    if isinstance(campaign.work, RecordingSettings):
+        return recorded_images(campaign)
     if not isinstance(campaign.work, WorkloadSettings):
         return None
     return {
@@ -127,6 +131,11 @@ def _differing_images(
     ours: Mapping[tuple[str, int, int], bytes], theirs: Mapping[tuple[str, int, int], bytes]
 ) -> float | None:
     """Return the part of the bytes that differ; None if they are of other places or sizes."""
+    if ours.keys() != theirs.keys():
+        return None
+    if any(key[0] == RECORDED for key in ours):  # of which one may be the beginning of the other
+        sizes = {key: min(len(ours[key]), len(theirs[key])) for key in ours}
+        ours, theirs = ({key: own[key][: sizes[key]] for key in sizes} for own in (ours, theirs))
     if {key: len(data) for key, data in ours.items()} != {key: len(data) for key, data in theirs.items()}:
         return None
     size = sum(map(len, ours.values()))

@@ -10,7 +10,7 @@ from pathlib import Path
 from resil.campaign.campaign import Campaign, load_campaign
 from resil.campaign.data_set import DataSet
 from resil.campaign.network_settings import ZOO_PREFIX, NetworkSettings
-from resil.campaign.workload_settings import WorkloadSettings
+from resil.campaign.work_settings import Work
 from resil.errors import StoreError
 from resil.folder.looks import ProtectionLook
 from resil.folder.store import CAMPAIGN, recorded_definition
@@ -137,9 +137,9 @@ def _zoo_inputs(campaign: Campaign, name: str) -> tuple[int, ...] | DataSet:
     return DataSet(None, min(source.draw or FEWEST, zoo.load(name).heldout_count), seed=source.seed)
 
 
-def _drawn(work: NetworkSettings | WorkloadSettings) -> NetworkSettings | WorkloadSettings:
+def _drawn(work: Work) -> Work:
     """Return a work whose inputs are drawn without a pilot, which would be a look before the look."""
-    if isinstance(work, WorkloadSettings) or not isinstance(work.inputs, DataSet):
+    if not isinstance(work, NetworkSettings) or not isinstance(work.inputs, DataSet):
         return work
     if work.inputs.hardest or work.inputs.draw is not None:
         return work

@@ -16,7 +16,7 @@ from resil.files import json_text
 from resil.folder.kept_plans import keep_in_build, kept_plan
 from resil.folder.store import CAMPAIGN, recorded_definition
 from resil.networks import zoo
-from resil.prepare import prepare
+from resil.prepare import prepare, target_of
 from resil.progress import Progress
 from resil.protection.build_rtl import longest_operation_of, same_runs
 from resil.protection.confirm import Allowed, confirmation, latent_coverage, planned_upsets
@@ -49,7 +49,6 @@ from resil.results.summarise import upset_rates
 from resil.results.views import highest_factor
 from resil.rtl_harness.cache import content_key
 from resil.rtl_harness.design.snapshot import rtl_digest
-from resil.rtl_harness.design.target import load_target
 from resil.run.campaign import run_campaign
 
 CONFIRMATION, UNPROTECTED = "confirmation", "unprotected"
@@ -297,7 +296,7 @@ def longest_operations(run_dirs: Sequence[Path], networks: Sequence[str], option
     Raises:
         StoreError, HarnessError, NetworkError: As `verify_build`.
     """
-    target = load_target(load_campaign(run_dirs[0] / CAMPAIGN).target)
+    target = target_of(load_campaign(run_dirs[0] / CAMPAIGN))
     if WATCHDOG not in load_options(options).options or not target.operation:
         return []
     progress = Progress()

@@ -10,7 +10,8 @@ from resil.bench.bench import Bench
 from resil.bench.site_list import STORAGE
 from resil.campaign.campaign import Campaign
 from resil.campaign.clusters import clusters_text
-from resil.campaign.workload_settings import WorkloadSettings
+from resil.campaign.network_settings import NetworkSettings
+from resil.campaign.recording_settings import RecordingSettings
 from resil.record.safety import Assumption
 from resil.results.evidence import DUE, Hazards, classes_of
 from resil.rtl_harness.design.operations import longest_operation
@@ -49,6 +50,8 @@ def assumptions_of_use(
         "decision": _decision(campaign, bench),
         "inputs": _inputs(campaign, bench),
     }
+    if isinstance(campaign.work, RecordingSettings):
+        texts["environment"] = bench.network.remarks[0]
     return tuple(Assumption(topic=topic, text=text) for topic, text in texts.items())
 
 
@@ -149,7 +152,7 @@ def _between_inferences(campaign: Campaign, bench: Bench) -> str:
             'counted as hazardous it is an upper bound of that, and "[campaign] inferences = 2" follows it.'
         )
     done = {"reset": "resets the target", "rewrite": "writes all registers again"}[campaign.between]
-    if isinstance(campaign.work, WorkloadSettings):
+    if not isinstance(campaign.work, NetworkSettings):
         done = "does what the memory images say"
     return (
         f"Between inferences the host {done}. Every run is two of them, from reset on; what a fault does "

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from resil.campaign.campaign import Campaign
+from resil.campaign.recording_settings import RecordingSettings
 
 _NAMED = 8
 
@@ -22,6 +23,11 @@ def population_text(campaign: Campaign, network: str, inputs: Sequence[int], seq
     Examples:
         "the network digits; inputs like the 64 drawn from the held-out split; every cycle of an inference"
     """
+    if isinstance(campaign.work, RecordingSettings):
+        return (
+            f"the recording {network}, replayed: how an environment would react to wrong outputs is not "
+            f"in it; {_inputs(campaign, inputs)}; {_cycles(campaign)}"
+        )
     cycles = f"every cycle of {campaign.inferences} inferences" if sequence else _cycles(campaign)
     return f"the network {network}; {_inputs(campaign, inputs)}; {cycles}"
 

@@ -65,8 +65,10 @@ def varies(facts: OutputFacts | None, outputs: Sequence[bytes]) -> Check:
         return Check.of("varies", NOT_TESTED, "one input was run: that the output depends on it is not known")
     if len(set(outputs)) > 1:
         return Check.of("varies", PASSED, f"{len(set(outputs))} outputs of {len(outputs)} inputs")
-    if facts is not None and facts.compiled:
-        return Check.of("varies", NOT_TESTED, "all inputs give one output, which the compiler has placed")
+    if facts is not None and facts.placed_by:
+        return Check.of(
+            "varies", NOT_TESTED, f"all inputs give one output, which {facts.placed_by} has placed"
+        )
     place = "the output" if facts is None else f"the output, {facts.place},"
     return Check.of(
         "varies",

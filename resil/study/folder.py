@@ -5,12 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from resil.bench.identity import Identity, ending_definition
 from resil.campaign.data_set import DataSet
 from resil.campaign.farm_settings import LOGS
 from resil.campaign.network_settings import ZOO_PREFIX, NetworkSettings
+from resil.campaign.recording_settings import RecordingSettings
 from resil.errors import StoreError
 from resil.files import TEMPORARY_SUFFIX, write_text
 from resil.folder.provenance import versions
@@ -84,7 +86,7 @@ def require_distinct_works(definition: Mapping[str, str]) -> None:
 
 
 def work_digest(settings: Work) -> str:
-    """Return a digest of a network, or of memory images: of all files, and of what is said of them.
+    """Return a digest of a network, of images or of recordings: of all files, and of what is said of them.
 
     Raises:
         StoreError: a file cannot be read.
@@ -102,6 +104,9 @@ def work_digest(settings: Work) -> str:
             inputs = repr((own, *map(_file_digest, own.files)))
         said = repr((settings.decision, settings.threshold, settings.output))
         return content_key(_file_digest(file), inputs, said)
+    if isinstance(settings, RecordingSettings):
+        said = repr(replace(settings, name="", waves=(), parameters={}))
+        return content_key(said, sorted(settings.parameters.items()), *map(_file_digest, settings.waves))
     files = [file for image in settings.images for file in image.files]
     files += [settings.output.expected] if settings.output.expected else []
     images = [(image.memory, image.offset, image.way) for image in settings.images]

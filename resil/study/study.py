@@ -10,14 +10,11 @@ from pathlib import Path
 
 from resil.campaign.campaign import Campaign, campaign_of
 from resil.campaign.fault_settings import FaultSettings
-from resil.campaign.network_settings import NetworkSettings
 from resil.campaign.rules import Rules
 from resil.campaign.sampling_settings import SamplingSettings
-from resil.campaign.workload_settings import WorkloadSettings
+from resil.campaign.work_settings import Work
 from resil.protection.targets import Targets
 from resil.protection.units import Granularity
-
-Work = NetworkSettings | WorkloadSettings
 
 
 @dataclass(frozen=True)

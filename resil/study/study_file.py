@@ -24,7 +24,7 @@ from resil.campaign.problems import Problems
 from resil.campaign.rules import Rules, Tables, read_rules
 from resil.campaign.sampling_settings import EVENLY, PLANS, SamplingSettings
 from resil.campaign.section import Section
-from resil.campaign.workload_settings import read_workload
+from resil.campaign.work_settings import read_own_work
 from resil.errors import CampaignError
 from resil.networks import zoo
 from resil.protection.asked import LIMITS
@@ -124,7 +124,7 @@ def _works(file: Path, tables: Tables) -> tuple[StudyWork, ...]:
 
 
 def _workload(section: Section) -> StudyWork:
-    settings = read_workload(section, "")
+    settings = read_own_work(section, "")
     if not settings.name.strip() and section.sound("name"):
         section.wrong("name", "a name", "nothing", "add the key: folders and tables are named by it")
     return StudyWork(settings.name, settings)

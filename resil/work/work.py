@@ -23,6 +23,9 @@ from resil.rtl_harness.engine.workload import Workload
 Tensors: TypeAlias = tuple[npt.NDArray[np.generic], ...]
 """A tensor for each input, or for each output, of one inference."""
 
+RunAgain: TypeAlias = Callable[[Workload], bytes]
+"""Simulates a workload of the same target without a fault; returns its raw outputs."""
+
 
 @dataclass(frozen=True)
 class Work:
@@ -37,6 +40,7 @@ class Work:
         expected: Raw output tensor that each input must give without a fault; empty if none is expected.
         describe: As in `Bench`.
         compare: As in `Bench`.
+        compare_with: Makes that of something that simulates other workloads; None if it needs none.
     """
 
     facts: NetworkFacts
@@ -46,6 +50,7 @@ class Work:
     expected: tuple[bytes, ...] = ()
     describe: Describe = say_nothing
     compare: Compare = compare_nothing
+    compare_with: Callable[[RunAgain], Compare] | None = None
 
 
 @dataclass(frozen=True)

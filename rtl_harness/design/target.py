@@ -59,6 +59,19 @@ class TargetAlarm:
 
 
 @dataclass(frozen=True)
+class Replay:
+    """That a target was closed by recordings.
+
+    Attributes:
+        of: File of the target without a bench.
+        layout: Digest of what the bench drives and compares.
+    """
+
+    of: Path
+    layout: str
+
+
+@dataclass(frozen=True)
 class Snapshot:
     """Copies of all files that a target is made of.
 
@@ -80,6 +93,9 @@ class Snapshot:
 @dataclass(frozen=True)
 class Target:
     """A closed design: RTL and bench whose only inputs are clock and reset.
+
+    Or, without `dut`, `done` and `memories`, the design alone, for campaigns that a recording closes: then
+    `top` is the design under test, and paths are those below it ("." is the top itself).
 
     Attributes:
         name: For people.
@@ -109,6 +125,7 @@ class Target:
         memories: By name.
         titles: Blocks in words, for people; a block may have none.
         storage_names: What storage was called in the design that the RTL was made from.
+        replay: The bench was made for recordings; None for any other.
         snapshot: The files are copies that do not change any more.
     """
 
@@ -135,7 +152,13 @@ class Target:
     titles: Mapping[str, str] = field(default_factory=dict)
     macros: tuple[str, ...] = ()
     storage_names: StorageNames = field(default_factory=StorageNames)
+    replay: Replay | None = None
     snapshot: Snapshot | None = field(default=None, compare=False)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether this is the design alone, without a bench."""
+        return not self.dut
 
     @property
     def outputs(self) -> dict[str, str]:
@@ -151,6 +174,9 @@ SHIPPED_TARGETS = PACKAGE / "targets"
 SHIPPED_PREFIX = "resil:"
 
 _MANDATORY = ("name", "top", "sources", "clock", "reset", "dut", "done", "blocks", "memories")
+# Keys of a bench: without all of them the target is the design alone.
+_BENCH = ("dut", "done", "memories")
+_OPEN_MANDATORY = ("name", "top", "sources", "clock")
 _TEXTS = ("name", "top", "clock", "reset", "dut", "done", "status", "operation", "inferences")
 # Keys of their own for alarms of the same name that report something detected.
 _SHORTHAND = ("error", "protection")
@@ -199,10 +225,10 @@ class _TargetFile:
 
     def target(self) -> Target:
         known = {f.name for f in fields(Target)} - {"snapshot"} | {*_SHORTHAND}
-        self._check_keys("", self.table, known, _MANDATORY)
-        texts: dict[str, Any] = {
-            key: self._typed(self.table, key, str, "a string") for key in _TEXTS if key in self.table
-        }
+        closed = any(key in self.table for key in _BENCH)
+        self._check_keys("", self.table, known, _MANDATORY if closed else _OPEN_MANDATORY)
+        texts: dict[str, Any] = {} if closed else {key: "" for key in ("reset", "dut", "done")}
+        texts |= {key: self._typed(self.table, key, str, "a string") for key in _TEXTS if key in self.table}
         return Target(
             **texts,
             sources=self._sources(),
@@ -219,7 +245,16 @@ class _TargetFile:
             macros=self._macros(),
             alarms=self._alarms(),
             storage_names=self._storage_names(),
+            replay=self._replay(),
         )
+
+    def _replay(self) -> Replay | None:
+        table = self._table("replay")
+        if not table:
+            return None
+        self._check_keys("replay.", table, {"of", "layout"}, ("of", "layout"))
+        of = self.path.parent / self._typed(table, "of", str, "a string")
+        return Replay(of.resolve(), self._typed(table, "layout", str, "a string"))
 
     def _fail(self, key: str, message: str) -> HarnessError:
         return HarnessError(f"{self.path}: {key}: {message}", key)
@@ -319,6 +354,8 @@ class _TargetFile:
         blocks = {
             name: tuple(self._strings(f"blocks.{name}", v)) for name, v in self._table("blocks").items()
         }
+        if "blocks" not in self.table:
+            blocks = {str(self.table["top"]): (".",)}
         owner: dict[str, str] = {}
         for block, instances in blocks.items():
             for instance in instances:

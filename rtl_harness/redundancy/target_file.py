@@ -75,6 +75,8 @@ def target_text(
         blocks[free_name("lockstep", set(blocks))] = tuple(copies)
     lines += _table("blocks", {k: _texts(v) for k, v in blocks.items()})
     lines += _table("titles", {k: _text(v) for k, v in target.titles.items()})
+    if (replay := target.replay) is not None:
+        lines += _table("replay", {"of": _text(_named(replay.of, folder)), "layout": _text(replay.layout)})
     all_alarms = {**target.alarms, **alarms}
     lines += _table(
         "alarms",

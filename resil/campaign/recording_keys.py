@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Keys of the table [workload] of a recording."""
+
+from __future__ import annotations
+
+from resil.campaign.declaration import ABSENT, Key, Table
+from resil.rtl_harness.replay.layout import SAMPLED
+
+_STROBE = Table(
+    "workload.strobes",
+    "Which outputs of a recording are compared when. Outputs that no row names are compared always, but for "
+    "alarms; each output stands in one row at the most.",
+    (
+        Key("outputs", "list of strings", "Names of outputs, or patterns: `*` stands for anything."),
+        Key("compared", "boolean", "`false`: they are compared never.", True),
+        Key(
+            "when",
+            "list of strings",
+            "Ports of one bit that must all be 1 in the recording, or 0 with `!` in front: a valid signal.",
+            ABSENT,
+        ),
+        Key(
+            "cycles",
+            "list of integers or of pairs",
+            "Cycles in which they are compared, counted from 0: `[3, [10, 20]]`. Without the key all.",
+            ABSENT,
+        ),
+        Key(
+            "stream",
+            "boolean",
+            "They are words that come in this order, whenever `when` holds in the simulation.",
+            False,
+        ),
+        Key(
+            "tolerance", "integer", "A difference of so much in an output's value is tolerable.", 0, 0, 2**31
+        ),
+        Key("signed", "boolean", "For `tolerance`: values are in two's complement.", False),
+    ),
+    repeated=True,
+)
+
+RECORDING = (
+    Key(
+        "waves",
+        "path or list of paths",
+        "A recording of the target in any testbench, `.vcd`, `.fst` or `.ghw`, or several, one for each "
+        "input. The target file names the design alone: no `dut`, `done`, `memories`. [How "
+        "to](../how-to/recordings.md).",
+        ABSENT,
+    ),
+    Key(
+        "instance", "string", "Path of the design in the recording, `tb.u_dut`. Needed with `waves`.", ABSENT
+    ),
+    Key(
+        "from",
+        "string",
+        'Time at which the replay begins, as `"1200 ns"`. Without the key the first.',
+        ABSENT,
+    ),
+    Key("to", "string", "Time at which it ends. Without the key the last.", ABSENT),
+    Key(
+        "sampled",
+        "string",
+        "Values of a cycle are those just `before` its clock edge, or those `at` it, for testbenches that "
+        "change inputs together with the clock, as many C++ ones do.",
+        SAMPLED[0],
+        choices=SAMPLED,
+    ),
+    Key(
+        "clocks",
+        "list of strings",
+        "Clocks besides that of the target; with them, every edge of any is a cycle.",
+        ABSENT,
+    ),
+    Key("strobes", "list of tables", "See `[[workload.strobes]]`.", ABSENT, table=_STROBE),
+)

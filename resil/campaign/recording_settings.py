@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table [workload] of a campaign file with `waves`: a recording that is replayed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from resil.campaign.section import Section
+from resil.campaign.workload_settings import read_parameters
+from resil.rtl_harness.replay.layout import SAMPLED
+from resil.rtl_harness.replay.strobes import Strobe
+
+SUFFIXES = (".vcd", ".fst", ".ghw")
+
+
+@dataclass(frozen=True)
+class RecordingSettings:
+    """Recordings of the target in any testbench, one for each input.
+
+    Attributes:
+        name: For people.
+        waves: Absolute paths of waveforms.
+        instance: Path of the instance in them whose ports are those of the target's top.
+        begin: Time at which the replay begins, with its unit; "" for the beginning.
+        end: Time at which it ends, likewise.
+        sampled: One of `SAMPLED`.
+        clocks: Clocks of the top besides the target's.
+        strobes: Which outputs are compared when; all others always.
+        parameters: Of the top, in place of the target's.
+    """
+
+    name: str
+    waves: tuple[Path, ...]
+    instance: str
+    begin: str = ""
+    end: str = ""
+    sampled: str = SAMPLED[0]
+    clocks: tuple[str, ...] = ()
+    strobes: tuple[Strobe, ...] = ()
+    parameters: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def decision(self) -> str:
+        """Name of the rule by which outputs are judged."""
+        return "strobes"
+
+
+def read_recording_settings(section: Section, name: str) -> RecordingSettings:
+    """Check the table; `name` is what it is called if the table does not say.
+
+    Raises:
+        CampaignError: a key is missing, unknown, of the wrong type or out of range, or a file is missing.
+    """
+    expected = f"a waveform that ends in {', '.join(SUFFIXES)}, or a list of them"
+    several = isinstance(section.raw("waves", expected), list)
+    waves = section.paths("waves", expected) if several else (section.path("waves", expected),)
+    for file in waves:
+        if file.suffix.lower() not in SUFFIXES:
+            section.wrong("waves", expected, f'"{file.name}"', "record it in one of these formats")
+    strobes = section.tables("strobes", "one [[workload.strobes]] a rule") if section.has("strobes") else []
+    settings = RecordingSettings(
+        name=section.text("name", name),
+        waves=tuple(waves),
+        instance=section.text("instance"),
+        begin=section.text("from") if section.has("from") else "",
+        end=section.text("to") if section.has("to") else "",
+        sampled=section.choice("sampled"),
+        clocks=section.texts("clocks") if section.has("clocks") else (),
+        strobes=tuple(_strobe(table) for table in strobes),
+        parameters=read_parameters(section),
+    )
+    section.finish(only=RECORDING_KEYS)
+    return settings
+
+
+RECORDING_KEYS = ("name", "waves", "instance", "from", "to", "sampled", "clocks", "strobes", "parameters")
+
+
+def _strobe(section: Section) -> Strobe:
+    strobe = Strobe(
+        outputs=section.texts("outputs"),
+        compared=section.flag("compared", default=True),
+        when=section.texts("when") if section.has("when") else (),
+        cycles=_cycles(section),
+        stream=section.flag("stream"),
+        tolerance=section.integer("tolerance"),
+        signed=section.flag("signed"),
+    )
+    if strobe.stream and not strobe.when:
+        section.missing(
+            "when", 'the valid signal of a stream, as when = ["valid_o"]', "nothing", "add the key"
+        )
+    if strobe.stream and strobe.cycles:
+        section.wrong("cycles", "no cycles of a stream, whose words may come at any time", "both", "keep one")
+    section.finish()
+    return strobe
+
+
+def _cycles(section: Section) -> tuple[tuple[int, int], ...]:
+    if not section.has("cycles"):
+        return ()
+    expected = "a list of cycles, or of first and last ones: [3, [10, 20]]"
+    value = section.raw("cycles", expected)
+    items = [(own, own) if type(own) is int else own for own in value] if isinstance(value, list) else []
+    spans = []
+    for own in items:
+        pair = isinstance(own, list | tuple) and len(own) == 2 and all(type(end) is int for end in own)
+        if not pair or not 0 <= own[0] <= own[1]:
+            section.wrong("cycles", expected, repr(value), "change the value")
+            return ()
+        spans.append((int(own[0]), int(own[1])))
+    if not spans:
+        section.wrong("cycles", expected, repr(value), "change the value")
+    return tuple(spans)

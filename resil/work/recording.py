@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table [workload] with `waves`: recordings that are replayed, and the target that they close."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+
+from resil.bench.bench import NetworkFacts
+from resil.campaign.campaign import Campaign
+from resil.campaign.recording_settings import RecordingSettings
+from resil.record.golden import EQUAL, GoldenComparison
+from resil.rtl_harness.cache import file_digest
+from resil.rtl_harness.design.target import SHIPPED_TARGETS, Target
+from resil.rtl_harness.engine.workload import Workload
+from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.replay.closed import Asked, Closed, close_by_recordings
+from resil.rtl_harness.replay.images import Images, images_of
+from resil.rtl_harness.replay.recording import Recording, Span
+from resil.rtl_harness.replay.results import (
+    beyond_tolerance,
+    differences,
+    expected_results,
+    output_of,
+)
+from resil.work.work import RunAgain, Work
+
+ENVIRONMENT = (
+    "Inputs are those of the recording, whatever the design does: an environment that would react to a wrong "
+    "output (retry, stop, answer otherwise) is not simulated, and a run ends where the recording does."
+)
+# Inputs whose lost changes are named.
+_NAMED = 4
+
+
+def close_target(campaign: Campaign, settings: RecordingSettings, target: Target) -> Closed:
+    """Return the target with a bench that replays the campaign's recordings.
+
+    Raises:
+        HarnessError: A recording, the target and the strobes do not fit.
+    """
+    place = campaign.target
+    file = place if isinstance(place, Path) else SHIPPED_TARGETS / f"{place}.toml"
+    spans = tuple(Span(waves, settings.instance, settings.begin, settings.end) for waves in settings.waves)
+    asked = Asked(spans, settings.strobes, settings.clocks, settings.sampled, settings.parameters)
+    return close_by_recordings(target, asked, file)
+
+
+def recorded_work(campaign: Campaign, settings: RecordingSettings, closed: Closed) -> Work:
+    """Return what runs: one replay for each recording.
+
+    Raises:
+        HarnessError: Nothing of a recording can be compared.
+    """
+    images = [images_of(own, closed.layout, closed.rules) for own in closed.recordings]
+    for own, made in zip(closed.recordings, images, strict=True):
+        if not made.compared_bits:
+            raise HarnessError(
+                f"{own.span.file}: expected outputs with known values where strobes compare them, found "
+                "none: no difference could be seen; correct the strobes, or record the outputs",
+                "strobes.compared",
+            )
+    workloads = tuple(
+        _workload(settings, closed, made.memories, number) for number, made in enumerate(images)
+    )
+    hashes = {"recordings": _digest(closed.recordings, settings)}
+    facts = NetworkFacts(
+        settings.name,
+        str(campaign.file),
+        hashes["recordings"],
+        (),
+        0,
+        None,
+        settings.decision,
+        remarks=_remarks(closed, images),
+    )
+    return Work(
+        facts,
+        tuple(range(len(workloads))),
+        tuple((workload,) for workload in workloads),
+        hashes,
+        compare_with=lambda again: lambda outputs: _compared(settings, closed, images, outputs, again),
+    )
+
+
+def _workload(
+    settings: RecordingSettings, closed: Closed, memories: dict[str, bytes], number: int
+) -> Workload:
+    return Workload(
+        f"{settings.name}, recording {number}",
+        memories,
+        output_of(closed.layout),
+        parameters=closed.parameters,
+        decide=beyond_tolerance,
+    )
+
+
+def _digest(recordings: Sequence[Recording], settings: RecordingSettings) -> str:
+    state = sha256(repr((settings.instance, settings.begin, settings.end, settings.strobes)).encode())
+    for own in recordings:
+        state.update(file_digest(own.span.file).encode())
+    return state.hexdigest()
+
+
+def _remarks(closed: Closed, images: Sequence[Images]) -> tuple[str, ...]:
+    cycles = sum(own.cycles for own in closed.recordings)
+    bits = sum(own.compared_bits for own in images)
+    remarks = [f"{ENVIRONMENT} {bits:,} bits of outputs are compared in {cycles:,} cycles."]
+    unknown = sum(own.unknown_inputs for own in images)
+    if unknown:
+        remarks.append(f"{unknown:,} bits of inputs are X or Z in the recording: 0 is driven in their place.")
+    free = sum(own.unknown_outputs for own in images)
+    if free:
+        remarks.append(
+            f"{free:,} bits of outputs are X or Z in the recording where they would be compared: any value "
+            "passes there."
+        )
+    lost: dict[str, int] = {}
+    for own in closed.recordings:
+        for name, count in own.lost(closed.layout.inputs).items():
+            lost[name] = lost.get(name, 0) + count
+    if lost:
+        names = ", ".join(f"{name} ({count:,})" for name, count in [*lost.items()][:_NAMED])
+        more = f" and {len(lost) - _NAMED} more" if len(lost) > _NAMED else ""
+        remarks.append(f"Changes of inputs within a cycle are not replayed: {names}{more}.")
+    return tuple(remarks)
+
+
+def _compared(
+    settings: RecordingSettings,
+    closed: Closed,
+    images: Sequence[Images],
+    outputs: Sequence[bytes],
+    again: RunAgain,
+) -> GoldenComparison:
+    """Return that the design reproduces its recordings.
+
+    Raises:
+        HarnessError: It does not: with the first difference by time and signal.
+    """
+    for number, (own, made, found) in enumerate(zip(closed.recordings, images, outputs, strict=True)):
+        expected = expected_results(closed.layout, made)
+        if found == expected:
+            continue
+        firsts = images_of(own, closed.layout, closed.rules, first=True)
+        raw = again(_workload(settings, closed, firsts.memories, number))
+        raise HarnessError(
+            f"{own.span.file}: expected the design to reproduce the outputs of the recording, found a "
+            f"difference, {differences(closed.layout, own, raw, expected)}; {_remedy(settings)}",
+            "golden",
+        )
+    return GoldenComparison(
+        state=EQUAL,
+        reference="the recording " + " and ".join(own.span.file.name for own in closed.recordings[:2]),
+        inputs=len(outputs),
+        elements=sum(own.compared_bits for own in images),
+        differing=0,
+        text="",
+    )
+
+
+def _remedy(settings: RecordingSettings) -> str:
+    hints = ["check that RTL, parameters and macros are those that were recorded"]
+    if settings.sampled == "before":
+        hints.append('if the testbench changes inputs together with the clock, try sampled = "at"')
+    if settings.begin:
+        hints.append(
+            "let the window begin before a reset: the state at its beginning is not in the recording"
+        )
+    if not settings.clocks:
+        hints.append("name further clocks in clocks = [...]")
+    return "; ".join(hints)

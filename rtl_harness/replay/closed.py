@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A target without a bench, closed by recordings: the bench that replays them, and what it is given."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from resil.rtl_harness.cache import cached_folder, content_key, write_atomically
+from resil.rtl_harness.design.target import PACKAGE, Replay, Target, TargetMemory
+from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.replay.bench import (
+    BENCH,
+    CLOCK,
+    DONE,
+    INSTANCE,
+    RECORDING,
+    RESET,
+    RESULT,
+    RESULT_ARRAY,
+    bench_text,
+    passed_on,
+    plusarg,
+    stream_name,
+    words_parameter,
+)
+from resil.rtl_harness.replay.images import words_of_stream
+from resil.rtl_harness.replay.layout import Layout, Stream
+from resil.rtl_harness.replay.ports import Port, read_ports
+from resil.rtl_harness.replay.recording import Recording, Span, read_recording
+from resil.rtl_harness.replay.strobes import Ruled, Strobe, ruled
+
+_MEMORY = PACKAGE / "bench" / "resil_replay_mem.sv"
+# Memories are built in multiples of so many words, so that recordings of like lengths share a build.
+_STEP = 64
+# The path of the top itself in the block map of a target without a bench.
+ITSELF = "."
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is replayed, and what is compared.
+
+    Attributes:
+        spans: Of recordings, one for each input.
+        strobes: Rows of the table of strobes.
+        clocks: Clocks of the top besides the target's.
+        sampled: "before" or "at" the edges.
+        parameters: Of the top, in place of the target's.
+    """
+
+    spans: tuple[Span, ...]
+    strobes: tuple[Strobe, ...] = ()
+    clocks: tuple[str, ...] = ()
+    sampled: str = "before"
+    parameters: Mapping[str, int] | None = None
+
+
+@dataclass(frozen=True)
+class Closed:
+    """A target that recordings close.
+
+    Attributes:
+        target: With the bench.
+        layout: Of the bench and its memories.
+        rules: What is compared when.
+        recordings: One for each input.
+        parameters: Of the bench: how many words its memories have.
+    """
+
+    target: Target
+    layout: Layout
+    rules: tuple[Ruled, ...]
+    recordings: tuple[Recording, ...]
+    parameters: Mapping[str, int]
+
+
+def close_by_recordings(target: Target, asked: Asked, file: Path) -> Closed:
+    """Return a target with a bench that replays recordings.
+
+    Args:
+        target: Without a bench: its top is the design under test. Or one that recordings have closed, whose
+            RTL may have been changed since, by protection for instance.
+        asked: What is replayed and compared.
+        file: Of the target.
+
+    Raises:
+        HarnessError: The target has a bench of its own, its ports are not those of the recording, or what is
+            asked does not fit them.
+    """
+    bare, source = target, file
+    if target.replay is not None:
+        from resil.rtl_harness.design.target import load_target
+
+        source = target.replay.of
+        bare = load_target(source)
+    elif not target.is_open:
+        raise HarnessError(
+            f"target {target.name}: expected the design alone where a recording drives it, found dut = "
+            f'"{target.dut}"; name the design as top and leave out dut, done and memories',
+            "dut",
+        )
+    parameters = {**bare.parameters, **(asked.parameters or {})}
+    ports = read_ports(bare, parameters)
+    clocks = _clocks(bare, asked, ports)
+    rules = ruled(asked.strobes, ports, {alarm.output for alarm in bare.alarms.values()})
+    recordings = tuple(
+        read_recording(s, ports, clocks, asked.sampled, _optional(ports, rules)) for s in asked.spans
+    )
+    layout = _layout(ports, clocks, asked.sampled, rules)
+    digest = content_key(json.dumps(asdict(layout)))
+    words = _words(layout, recordings)
+    if target.replay is None:
+        with_bench = _with_bench(target, layout, parameters, Replay(source, digest))
+        return Closed(with_bench, layout, rules, recordings, words)
+    if target.replay.layout != digest:
+        raise HarnessError(
+            f"target {target.name}: replay: expected the recordings and strobes that its bench was made for, "
+            "found others: the bench would compare other bits; take the campaign's own, or build it again",
+            "replay.layout",
+        )
+    return Closed(target, layout, rules, recordings, words)
+
+
+def _clocks(target: Target, asked: Asked, ports: Sequence[Port]) -> tuple[str, ...]:
+    known = [port.name for port in ports if port.direction == "input" and port.width == 1]
+    clocks = tuple(dict.fromkeys([target.clock, *asked.clocks]))
+    for name in clocks:
+        if name not in known:
+            raise HarnessError(
+                f"target {target.name}: clock: expected an input of one bit ({', '.join(known)}), found "
+                f'"{name}"; correct the name',
+                "clock",
+            )
+    return clocks
+
+
+def _optional(ports: Sequence[Port], rules: Sequence[Ruled]) -> list[str]:
+    """Return the outputs whose recorded values nothing needs."""
+    needed = {own.port.name for rule in rules for own in rule.outputs}
+    needed |= {own.port.name for rule in rules for own in rule.when}
+    return [port.name for port in ports if port.direction == "output" and port.name not in needed]
+
+
+def _layout(ports: Sequence[Port], clocks: Sequence[str], sampled: str, rules: Sequence[Ruled]) -> Layout:
+    return Layout(
+        tuple(clocks),
+        sampled,
+        tuple(port for port in ports if port.direction == "input" and port.name not in clocks),
+        tuple(port for port in ports if port.direction == "output"),
+        tuple(own for rule in rules if not rule.strobe.stream for own in rule.outputs),
+        tuple(Stream(rule.when, rule.outputs) for rule in rules if rule.strobe.stream),
+    )
+
+
+def _words(layout: Layout, recordings: Sequence[Recording]) -> dict[str, int]:
+    """Return the parameters of the bench that say how many words its memories have."""
+    needed = {RECORDING: max(own.cycles for own in recordings)}
+    for number, stream in enumerate(layout.streams):
+        needed[stream_name(number)] = 1 + max(len(words_of_stream(own, stream.when)) for own in recordings)
+    return {words_parameter(name): -(-words // _STEP) * _STEP for name, words in needed.items()}
+
+
+def _with_bench(target: Target, layout: Layout, parameters: Mapping[str, int], replay: Replay) -> Target:
+    named = {key: value for key, value in target.outputs.items() if key != "done"}
+    known = {port.name for port in layout.outputs}
+    for key, output in named.items():
+        if output not in known:
+            raise HarnessError(
+                f"target {target.name}: {key}: expected an output of {target.top} "
+                f'({", ".join(sorted(known))}), found "{output}"; correct the name',
+                key,
+            )
+    text = bench_text(layout, target.top, parameters, sorted(set(named.values())))
+
+    def build(folder: Path) -> None:
+        write_atomically(folder / f"{BENCH}.sv", text.encode())
+
+    folder = cached_folder("replay", content_key(text), build)
+    return replace(
+        target,
+        top=BENCH,
+        sources=(*target.sources, _MEMORY, folder / f"{BENCH}.sv"),
+        parameters={},
+        clock=CLOCK,
+        reset=RESET,
+        reset_active_low=True,
+        reset_cycles=0,
+        dut=INSTANCE,
+        done=DONE,
+        blocks={block: tuple(map(_below, paths)) for block, paths in target.blocks.items()},
+        macros=tuple(map(_below, target.macros)),
+        alarms={name: replace(own, output=passed_on(own.output)) for name, own in target.alarms.items()},
+        status=passed_on(target.status) if target.status else "",
+        operation=passed_on(target.operation) if target.operation else "",
+        memories=_memories(layout),
+        replay=replay,
+        snapshot=None,
+    )
+
+
+def _below(path: str) -> str:
+    return INSTANCE if path == ITSELF else f"{INSTANCE}.{path}"
+
+
+def _memories(layout: Layout) -> dict[str, TargetMemory]:
+    sizes = {RECORDING: layout.word_bytes}
+    sizes |= {stream_name(i): layout.stream_bytes(own) for i, own in enumerate(layout.streams)}
+    found = {
+        name: TargetMemory(f"u_{name}.mem_q", size, plusarg(name), observed=False)
+        for name, size in sizes.items()
+    }
+    found[RESULT] = TargetMemory(RESULT_ARRAY, layout.result_bytes, plusarg(RESULT), observed=False)
+    return found

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The memories of a replay: what drives the inputs, and what outputs must be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from resil.rtl_harness.replay.bench import RECORDING, stream_name
+from resil.rtl_harness.replay.layout import FIRST, LAST, Condition, Layout, Stream
+from resil.rtl_harness.replay.recording import Recording
+from resil.rtl_harness.replay.strobes import Ruled
+from resil.rtl_harness.replay.waves import Bits, Times
+
+# Cycles that are laid out at a time: bits take a byte each meanwhile.
+_CHUNK = 8192
+
+
+@dataclass(frozen=True)
+class Images:
+    """What a replay of one recording is given.
+
+    Attributes:
+        memories: Bytes by memory.
+        compared_cycles: Times that something is compared: cycles, and words of streams.
+        compared_bits: Bits that are compared in all.
+        unknown_inputs: Bits of inputs that are neither 0 nor 1 in the recording: 0 is driven.
+        unknown_outputs: Bits of outputs likewise, where they would be compared: they may be anything.
+    """
+
+    memories: dict[str, bytes]
+    compared_cycles: int
+    compared_bits: int
+    unknown_inputs: int
+    unknown_outputs: int
+
+
+def words_of_stream(recording: Recording, when: Sequence[Condition]) -> Times:
+    """Return the cycles in which a word of a stream is there."""
+    return np.flatnonzero(_holding(recording, when, recording.times)).astype(np.int64)
+
+
+def images_of(recording: Recording, layout: Layout, rules: Sequence[Ruled], *, first: bool = False) -> Images:
+    """Return the memories of a replay.
+
+    Args:
+        recording: All ports.
+        layout: Of the memories.
+        rules: What is compared when; those by cycles and the streams in the order of the layout.
+        first: The bench keeps the first difference, not the last.
+    """
+    state = _Counts()
+    parts = [
+        _chunk(recording, layout, rules, start, first, state) for start in range(0, recording.cycles, _CHUNK)
+    ]
+    memories = {RECORDING: b"".join(parts)}
+    for number, stream in enumerate(layout.streams):
+        memories[stream_name(number)] = _stream(recording, layout, stream, state)
+    return Images(memories, state.cycles, state.bits, state.unknown_inputs, state.unknown_outputs)
+
+
+@dataclass
+class _Counts:
+    cycles: int = 0
+    bits: int = 0
+    unknown_inputs: int = 0
+    unknown_outputs: int = 0
+
+
+def _chunk(
+    recording: Recording, layout: Layout, rules: Sequence[Ruled], start: int, first: bool, state: _Counts
+) -> bytes:
+    times = recording.times[start : start + _CHUNK]
+    count, before = len(times), recording.before
+    bits = np.zeros((count, 8 * layout.word_bytes), bool)
+    bits[:, LAST] = np.arange(start, start + count) == recording.cycles - 1
+    bits[:, FIRST] = first
+    for number, clock in enumerate(recording.clocks):
+        bits[:, layout.clock_bits.low + number] = clock.sampled(times, before=False)[0][:, 0]
+    low = layout.input_bits.low
+    for port in layout.inputs:
+        values, known = recording.signals[port.name].sampled(times, before=before)
+        bits[:, low : low + port.width] = values
+        state.unknown_inputs += int((~known).sum())
+        low += port.width
+    low, mask_low = layout.value_bits.low, layout.mask_bits.low
+    any_compared = np.zeros(count, bool)
+    for own in (own for own in rules if not own.strobe.stream):
+        active = _active(recording, own, times, start)
+        for compared in own.outputs:
+            width = compared.port.width
+            values, known = recording.signals[compared.port.name].sampled(times, before=before)
+            counts = known & active[:, None]
+            bits[:, low : low + width] = values & counts
+            bits[:, mask_low : mask_low + width] = counts
+            state.unknown_outputs += int((~known & active[:, None]).sum())
+            state.bits += int(counts.sum())
+            any_compared |= counts.any(axis=1)
+            low, mask_low = low + width, mask_low + width
+    for stream in layout.streams:
+        any_compared |= _holding(recording, stream.when, times)
+    state.cycles += int(any_compared.sum())
+    return np.packbits(bits, axis=1, bitorder="little").tobytes()
+
+
+def _active(recording: Recording, own: Ruled, times: Times, start: int) -> Bits:
+    active = _holding(recording, own.when, times)
+    if own.strobe.cycles:
+        numbers = np.arange(start, start + len(times))
+        spans = [(numbers >= first) & (numbers <= last) for first, last in own.strobe.cycles]
+        active = active & np.any(spans, axis=0)
+    return active
+
+
+def _holding(recording: Recording, when: Sequence[Condition], times: Times) -> Bits:
+    active = np.ones(len(times), bool)
+    for own in when:
+        values, known = recording.signals[own.port.name].sampled(times, before=recording.before)
+        active &= known[:, 0] & (values[:, 0] == own.high)
+    return active
+
+
+def _stream(recording: Recording, layout: Layout, stream: Stream, state: _Counts) -> bytes:
+    places = words_of_stream(recording, stream.when)
+    times = recording.times[places]
+    bits = np.zeros((len(places), 8 * layout.stream_bytes(stream)), bool)
+    bits[:, 0] = True
+    width = sum(own.port.width for own in stream.outputs)
+    low = 1
+    for own in stream.outputs:
+        values, known = recording.signals[own.port.name].sampled(times, before=recording.before)
+        bits[:, low : low + own.port.width] = values
+        bits[:, low + width : low + width + own.port.width] = known
+        state.bits += int(known.sum())
+        state.unknown_outputs += int((~known).sum())
+        low += own.port.width
+    return np.packbits(bits, axis=1, bitorder="little").tobytes()

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a replay compares, and where the bits of its memories lie: one place for the bench and its images."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from resil.rtl_harness.replay.ports import Port
+
+# Bits of a word of the recording before all else: the last one, and that the first difference is kept.
+LAST, FIRST, FLAGS = 0, 1, 2
+# Words of the memory of results: a difference within tolerance, one beyond, and what was compared in all.
+WITHIN, BEYOND, COMPARED, RESULTS = 0, 1, 2, 3
+COUNT_BITS = 32
+
+SAMPLED = ("before", "at")
+
+
+@dataclass(frozen=True)
+class Compared:
+    """How one output is compared.
+
+    Attributes:
+        port: The output.
+        tolerance: A difference of so much of its value is tolerable.
+        signed: Its value is in two's complement.
+    """
+
+    port: Port
+    tolerance: int = 0
+    signed: bool = False
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A port of one bit that has to have a level.
+
+    Attributes:
+        port: An input or an output.
+        high: The level.
+    """
+
+    port: Port
+    high: bool
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Outputs that are compared in the order of words, whenever these come.
+
+    Attributes:
+        when: A word is there where all of these hold.
+        outputs: What a word consists of.
+    """
+
+    when: tuple[Condition, ...]
+    outputs: tuple[Compared, ...]
+
+
+@dataclass(frozen=True)
+class Field:
+    """Bits of a word.
+
+    Attributes:
+        low: The lowest.
+        width: How many.
+    """
+
+    low: int
+    width: int
+
+    @property
+    def text(self) -> str:
+        """As a part-select."""
+        return f"[{self.low + self.width - 1}:{self.low}]"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A replay: what drives the top, and what is compared.
+
+    Attributes:
+        clocks: Clock inputs; a single one is the clock of the bench, several come from the recording.
+        sampled: "before" or "at" the edges: when the values of a cycle are those of the recording.
+        inputs: All other inputs.
+        outputs: All outputs.
+        cyclewise: Those that are compared cycle by cycle.
+        streams: Those that are compared as words in their order.
+    """
+
+    clocks: tuple[str, ...]
+    sampled: str
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+    cyclewise: tuple[Compared, ...]
+    streams: tuple[Stream, ...]
+
+    @property
+    def by_edges(self) -> bool:
+        """Whether the clocks are replayed, a step for each edge of any."""
+        return len(self.clocks) > 1
+
+    @property
+    def falling(self) -> bool:
+        """Whether the bench acts at the falling edge of its clock."""
+        return self.by_edges or self.sampled == "at"
+
+    @property
+    def clock_bits(self) -> Field:
+        """Levels of the clocks."""
+        return Field(FLAGS, len(self.clocks) if self.by_edges else 0)
+
+    @property
+    def input_bits(self) -> Field:
+        """Values of the inputs."""
+        return Field(FLAGS + self.clock_bits.width, _width(self.inputs))
+
+    @property
+    def value_bits(self) -> Field:
+        """What outputs must be."""
+        own = self.input_bits
+        return Field(own.low + own.width, _width([c.port for c in self.cyclewise]))
+
+    @property
+    def mask_bits(self) -> Field:
+        """Which bits of them count."""
+        own = self.value_bits
+        return Field(own.low + own.width, own.width)
+
+    @property
+    def word_bytes(self) -> int:
+        """Of a word of the recording."""
+        return _bytes(self.mask_bits.low + self.mask_bits.width)
+
+    @property
+    def flagged(self) -> tuple[Compared, ...]:
+        """All that is compared, in the order of the flags of a result."""
+        return (*self.cyclewise, *(own for stream in self.streams for own in stream.outputs))
+
+    @property
+    def result_bytes(self) -> int:
+        """Of a word of the memory of results."""
+        flags = 2 * len(self.flagged)
+        found = _width([own.port for own in self.flagged])
+        return _bytes(1 + COUNT_BITS + max(flags + found, len(self.streams)))
+
+    def stream_bytes(self, stream: Stream) -> int:
+        """Return the bytes of a word of the memory of a stream: that there is one, value, mask."""
+        return _bytes(1 + 2 * _width([own.port for own in stream.outputs]))
+
+
+def _width(ports: Sequence[Port]) -> int:
+    return sum(port.width for port in ports)
+
+
+def _bytes(bits: int) -> int:
+    return -(-bits // 8)

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A recording as what a replay needs of it: values of ports in each cycle."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.replay.ports import Port
+from resil.rtl_harness.replay.waves import Signal, Times, Waves
+
+# An input that changes more often than once in so many cycles on the average is a clock.
+_CLOCK_LIKE = 1.5
+
+
+@dataclass(frozen=True)
+class Span:
+    """Part of a recording.
+
+    Attributes:
+        file: The waveform.
+        instance: Path of the instance in it whose ports are the top's.
+        begin: Time, as "100 ns"; "" for the beginning.
+        end: Likewise.
+    """
+
+    file: Path
+    instance: str
+    begin: str = ""
+    end: str = ""
+
+
+@dataclass(frozen=True)
+class Recording:
+    """Values of the ports of a top in each cycle.
+
+    Attributes:
+        span: Where they come from.
+        waves: The file.
+        times: Edge that ends each cycle, in ticks.
+        clocks: Of several clocks all, in their order; of a single one nothing.
+        signals: By port.
+        before: Values of a cycle are those before its edge, else those at it.
+    """
+
+    span: Span
+    waves: Waves
+    times: Times
+    clocks: tuple[Signal, ...]
+    signals: dict[str, Signal]
+    before: bool
+
+    @property
+    def cycles(self) -> int:
+        """How many."""
+        return len(self.times)
+
+    def lost(self, inputs: Sequence[Port]) -> dict[str, int]:
+        """Return changes of inputs that no cycle sees, as they are gone again before its edge, by input."""
+        found = {}
+        for port in inputs:
+            signal = self.signals[port.name]
+            inside = signal.times[(signal.times > self.times[0]) & (signal.times <= self.times[-1])]
+            cycle = np.searchsorted(self.times, inside, "left" if self.before else "right")
+            gone = len(cycle) - len(np.unique(cycle))
+            if gone:
+                found[port.name] = gone
+        return found
+
+
+def read_recording(
+    span: Span, ports: Sequence[Port], clocks: Sequence[str], sampled: str, optional: Sequence[str] = ()
+) -> Recording:
+    """Read the ports of an instance.
+
+    Args:
+        span: What is read.
+        ports: Of the top, clocks among them.
+        clocks: Names of the clocks; cycles end at the rising edges of a single one, at any edge of several.
+        sampled: "before" or "at" the edges.
+        optional: Outputs that need not be there.
+
+    Raises:
+        HarnessError: The file or the instance is not there, a port is not in it or has another width, the
+            window holds no edge, or an input looks like another clock.
+    """
+    waves = Waves(span.file)
+    variables, structures = waves.below(span.instance), waves.structures(span.instance)
+    lower = {name.lower(): own for name, own in variables.items()}
+    signals = {}
+    for port in ports:
+        own = variables.get(port.name) or lower.get(port.name.lower())
+        fields: list[Any] = [own] if own is not None else structures.get(port.name, [])
+        if fields:
+            signals[port.name] = waves.signal(fields, port.width)
+        elif port.name not in optional:
+            raise HarnessError(
+                f"{span.file}: expected the port {port.name} in {span.instance}, found none; it has "
+                f"{', '.join([*variables][:20]) or 'no signals'}; record the ports of the instance, or "
+                "correct the path",
+                f"waves.{port.name}",
+            )
+    times = _edges([signals[name] for name in clocks])
+    begin, end = (_time(waves, span, key) for key in ("begin", "end"))
+    if begin is not None:
+        times = times[times >= begin]
+    if end is not None:
+        times = times[times <= end]
+    if not len(times):
+        raise HarnessError(
+            f"{span.file}: expected edges of the clock {', '.join(clocks)} in the window, found none; "
+            "correct the clock of the target, or from and to",
+            "waves.clock",
+        )
+    several = tuple(signals[name] for name in clocks) if len(clocks) > 1 else ()
+    found = Recording(span, waves, times, several, signals, sampled == "before")
+    _no_other_clock(found, [port for port in ports if port.direction == "input" and port.name not in clocks])
+    return found
+
+
+def _edges(clocks: Sequence[Signal]) -> Times:
+    if len(clocks) == 1:
+        return clocks[0].edges
+    return np.unique(np.concatenate([clock.toggles for clock in clocks]))
+
+
+def _time(waves: Waves, span: Span, key: str) -> int | None:
+    text = str(getattr(span, key))
+    if not text:
+        return None
+    name = {"begin": "from", "end": "to"}[key]
+    try:
+        return waves.ticks(text)
+    except (KeyError, ValueError):
+        raise HarnessError(
+            f'{name}: expected a time with its unit, as "1200 ns", found "{text}"; correct it', name
+        ) from None
+
+
+def _no_other_clock(found: Recording, inputs: Sequence[Port]) -> None:
+    for name, changes in found.lost([port for port in inputs if port.width == 1]).items():
+        if found.cycles > 8 and changes > found.cycles * (_CLOCK_LIKE - 1):
+            raise HarnessError(
+                f"{found.span.file}: {name}: expected inputs that change at most once in a cycle of the "
+                f"clock, found {changes:,} further changes in {found.cycles:,} cycles: it is a clock too; name "
+                "all clocks: clocks = [...] in [workload]",
+                f"waves.{name}.clock",
+            )

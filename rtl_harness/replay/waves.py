@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Waveform files: signals of one instance, and their values at given times."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from resil.rtl_harness.errors import HarnessError
+
+Times = npt.NDArray[np.int64]
+Bits = npt.NDArray[np.bool_]
+
+_SUFFIXES = (".vcd", ".fst", ".ghw")
+# Decimal exponents of a second.
+_UNITS = {"zs": -21, "as": -18, "fs": -15, "ps": -12, "ns": -9, "us": -6, "ms": -3, "s": 0}
+
+
+@dataclass(frozen=True)
+class Signal:
+    """All changes of one signal.
+
+    Attributes:
+        name: Path in the waveform.
+        times: When it changes, in ticks, ascending; of several at one time the last counts.
+        values: Its bits from then on, shape (changes, width), the least significant first.
+        known: Which of them are 0 or 1, likewise.
+    """
+
+    name: str
+    times: Times
+    values: Bits
+    known: Bits
+
+    @property
+    def width(self) -> int:
+        """In bits."""
+        return int(self.values.shape[1])
+
+    def at(self, times: Times, *, before: bool) -> npt.NDArray[np.int64]:
+        """Return which change holds at each time, or just before it; -1 where none does yet."""
+        return np.searchsorted(self.times, times, "left" if before else "right") - 1
+
+    def sampled(self, times: Times, *, before: bool) -> tuple[Bits, Bits]:
+        """Return bits and which are known, shape (times, width), at each time or just before it."""
+        place = self.at(times, before=before)
+        known = self.known[place] & (place >= 0)[:, None]
+        return self.values[place] & known, known
+
+    @cached_property
+    def edges(self) -> Times:
+        """Times at which the signal, of one bit, rises: becomes a known 1 after a known 0."""
+        return self.times[1:][_levels(self)[1:] & _lows(self)[:-1]]
+
+    @cached_property
+    def toggles(self) -> Times:
+        """Times at which the signal, of one bit, changes between known values."""
+        high, low = _levels(self), _lows(self)
+        return self.times[1:][(high[1:] & low[:-1]) | (low[1:] & high[:-1])]
+
+
+def _levels(signal: Signal) -> Bits:
+    return signal.values[:, 0] & signal.known[:, 0]
+
+
+def _lows(signal: Signal) -> Bits:
+    return ~signal.values[:, 0] & signal.known[:, 0]
+
+
+class Waves:
+    """A waveform file.
+
+    Args:
+        file: VCD, FST or GHW.
+
+    Raises:
+        HarnessError: It is none, or cannot be read.
+    """
+
+    def __init__(self, file: Path) -> None:
+        import pywellen
+
+        self.file = file
+        if not file.is_file():
+            raise HarnessError(f"{file}: expected a waveform, found no file; correct the path", "waves")
+        try:
+            self._waves: Any = pywellen.Waveform(str(file))
+        except BaseException as error:  # the reader panics, which is no Exception
+            if isinstance(error, KeyboardInterrupt | SystemExit):
+                raise
+            raise HarnessError(
+                f"{file}: expected a waveform in one of the formats {', '.join(_SUFFIXES)}, found something "
+                f"that the reader cannot read ({str(error)[:200]}); record it again",
+                "waves",
+            ) from None
+
+    @cached_property
+    def tick(self) -> tuple[int, int]:
+        """Length of a tick: a factor, and the decimal exponent of a second."""
+        scale = self._waves.timescale
+        return (1, -9) if scale is None else (int(scale.factor), _UNITS.get(str(scale.unit), -9))
+
+    @cached_property
+    def scopes(self) -> dict[str, Any]:
+        """All scopes, by their paths."""
+        return {str(scope.full_name): scope for scope in self._waves.all_scopes()}
+
+    def below(self, instance: str) -> dict[str, Any]:
+        """Return the variables of an instance by name, with those of the structures that are ports.
+
+        Raises:
+            HarnessError: The waveform has no such instance.
+        """
+        scopes = self.scopes
+        if instance not in scopes:
+            known = [path for path in scopes if path.lower() == instance.lower()]
+            if len(known) != 1:
+                raise HarnessError(_no_instance(self.file, instance, scopes), "instance")
+            instance = known[0]
+        return {_bare(str(own.name)): own for own in scopes[instance].vars()}
+
+    def structures(self, instance: str) -> dict[str, list[Any]]:
+        """Return the fields of each scope in an instance, in their order, by its name."""
+        own = next(scope for path, scope in self.scopes.items() if path.lower() == instance.lower())
+        return {str(scope.name): [*scope.all_vars()] for scope in own.scopes()}
+
+    def signal(self, variables: Iterable[Any], width: int) -> Signal:
+        """Return a signal: that of a variable, or several side by side, the most significant first.
+
+        Raises:
+            HarnessError: They have another width in all, or are no bits.
+        """
+        parts = [_read(self.file, own) for own in variables]
+        found = parts[0] if len(parts) == 1 else _joined(parts)
+        if found.width != width:
+            raise HarnessError(
+                f"{self.file}: {found.name}: expected {width} bits, as the top of the target has, found "
+                f"{found.width}; give the parameters that the recording was made with",
+                f"waves.{found.name}",
+            )
+        return found
+
+    def ticks(self, text: str) -> int:
+        """Return a time such as "1200 ns" in ticks.
+
+        Raises:
+            ValueError: It is none.
+        """
+        number, unit = text.rstrip("abcdefghijklmnopqrstuvwxyz ") or text, text.lstrip("0123456789._ ")
+        factor, exponent = self.tick
+        return round(float(number) * 10.0 ** (_UNITS[unit] - exponent) / factor)
+
+    def time(self, tick: int) -> str:
+        """Return a time in ticks in words."""
+        factor, exponent = self.tick
+        unit = next((name for name, own in _UNITS.items() if own == exponent), "")
+        return f"{int(tick) * factor:,} {unit}" if unit else f"{int(tick) * factor:,} x 1e{exponent} s"
+
+
+def _bare(name: str) -> str:
+    return name.partition("[")[0].strip() if name.endswith("]") and " [" in name else name.strip()
+
+
+def _no_instance(file: Path, instance: str, scopes: Mapping[str, Any]) -> str:
+    last = instance.rpartition(".")[2].lower()
+    near = [path for path in scopes if path.lower().endswith(last)] or [*scopes]
+    return (
+        f"{file}: instance: expected an instance {instance} in the recording, found none; it has "
+        f"{', '.join(near[:8]) or 'no instances'}; correct the path"
+    )
+
+
+def _read(file: Path, variable: Any) -> Signal:  # noqa: ANN401
+    name = str(variable.full_name)
+    width = variable.bitwidth
+    if width is None or bool(variable.is_real) or bool(variable.is_string):
+        raise HarnessError(f"{file}: {name}: expected bits, found a value of another kind", f"waves.{name}")
+    changes = variable.signal[:]
+    width = int(width)
+    times = np.fromiter((time for time, _ in changes), np.int64, len(changes))
+    raw, marks = bytearray(), bytearray()
+    size = -(-width // 8)
+    whole = b"\xff" * size
+    for _, value in changes:
+        if isinstance(value, int):
+            raw += value.to_bytes(size, "little")
+            marks += whole
+        else:
+            text = str(value).lower()
+            raw += int("".join("1" if c in "1h" else "0" for c in text), 2).to_bytes(size, "little")
+            marks += int("".join("1" if c in "01hl" else "0" for c in text), 2).to_bytes(size, "little")
+    values, known = (
+        np.unpackbits(np.frombuffer(bytes(own), np.uint8).reshape(-1, size), axis=1, bitorder="little")
+        for own in (raw, marks)
+    )
+    return Signal(name, times, values[:, :width].astype(bool), known[:, :width].astype(bool))
+
+
+def _joined(parts: list[Signal]) -> Signal:
+    times = np.unique(np.concatenate([own.times for own in parts]))
+    bits = [own.sampled(times, before=False) for own in reversed(parts)]
+    values, known = (np.concatenate([own[place] for own in bits], axis=1) for place in (0, 1))
+    scope = parts[0].name.rpartition(".")[0]
+    return Signal(scope, times, values, known)

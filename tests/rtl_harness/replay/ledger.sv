@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Adds what comes in, and sends every fourth sum; small enough to be modelled in a few lines of Python.
+package ledger_pkg;
+  typedef enum logic [1:0] {
+    Keep,
+    Add,
+    Take,
+    Clear
+  } op_e;
+endpackage
+
+module ledger #(
+  parameter int unsigned Width = 8
+) (
+  input  logic                    clk_i,
+  input  logic                    rst_ni,
+  input  ledger_pkg::op_e         op_i,
+  input  logic        [Width-1:0] value_i,
+  input  logic                    ready_i,
+  output logic                    valid_o,
+  output logic signed [Width-1:0] sum_o,
+  output logic                    odd_o,
+  output logic                    alarm_o
+);
+
+  logic [Width-1:0] sum_q, copy_q;
+  logic [1:0]       count_q;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      sum_q   <= '0;
+      copy_q  <= '0;
+      count_q <= '0;
+    end else begin
+      unique case (op_i)
+        ledger_pkg::Add: sum_q <= sum_q + value_i;
+        ledger_pkg::Take: sum_q <= sum_q - value_i;
+        ledger_pkg::Clear: sum_q <= '0;
+        default: ;
+      endcase
+      copy_q <= sum_q;
+      if (!valid_o || ready_i) count_q <= count_q + 2'd1;
+    end
+  end
+
+  assign valid_o = count_q == 2'd3;
+  assign sum_o   = sum_q;
+  assign odd_o   = ^sum_q;
+  assign alarm_o = copy_q[Width-1] && sum_q == {Width{1'b1}};
+
+endmodule
