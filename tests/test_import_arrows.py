@@ -95,6 +95,7 @@ HARNESS = House(
         "engine.trace": {"design", "engine", "engine.fast", "engine.fast.native", "engine.fast.gates"},
         "redundancy": {"design"},
         "bench": set(),
+        "replay": {"design", "engine"},
         "npu": {"design", "engine", "engine.fast.native"},
         "ship": {"design", "engine.fast.gates"},
     },

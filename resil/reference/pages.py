@@ -50,7 +50,10 @@ def target_page() -> str:
     """Return the page of the target file."""
     lead = """A target file describes a closed design: RTL and bench whose only inputs are clock and
         reset. Paths are relative to the file; one that begins with `resil:` is relative to the
-        package. Sources may be patterns. [The tutorial](../tutorials/own-rtl.md) writes one."""
+        package. Sources may be patterns. [The tutorial](../tutorials/own-rtl.md) writes one.
+        Without `dut`, `done` and `memories` it describes the design alone, for a recording to drive
+        ([tutorial](../tutorials/recording.md)): then `reset` and `blocks` may be left out too, and paths
+        are those below `top`, `"."` that itself."""
     alarms = """An alarm of the table `[alarms]`, by its name. It has risen in the first cycle in which
         its output, sampled where `done` is, is not zero. It may fall again at once. Of several
         bits any counts. The first that detected and the first that corrected are kept, with
@@ -67,7 +70,7 @@ def target_page() -> str:
         "The target file",
         paragraph(lead),
         "## Keys",
-        "\n".join([class_text(Target, ("alarms", "snapshot"), ("blocks", "memories")), *short]),
+        "\n".join([class_text(Target, ("alarms", "replay", "snapshot"), ("blocks", "memories")), *short]),
         "## [alarms.NAME]",
         paragraph(alarms),
         class_text(TargetAlarm, (), ("reports",)),

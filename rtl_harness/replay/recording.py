@@ -147,7 +147,7 @@ def _no_other_clock(found: Recording, inputs: Sequence[Port]) -> None:
         if found.cycles > 8 and changes > found.cycles * (_CLOCK_LIKE - 1):
             raise HarnessError(
                 f"{found.span.file}: {name}: expected inputs that change at most once in a cycle of the "
-                f"clock, found {changes:,} further changes in {found.cycles:,} cycles: it is a clock too; name "
-                "all clocks: clocks = [...] in [workload]",
+                f"clock, found {changes:,} more in {found.cycles:,} cycles: it is a clock too; name all "
+                "clocks: clocks = [...] in [workload]",
                 f"waves.{name}.clock",
             )

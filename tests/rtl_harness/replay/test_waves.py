@@ -64,8 +64,8 @@ def numbers(signal, times, *, before):
 
 def test_values_just_before_a_time_and_at_it(waves):
     d = read(waves, "d", 4)
-    assert numbers(d, [0, 5, 10, 15, 99], before=True) == ([0, 0, 5, 1 * 1, 9], [0, 0, 15, 0b1101, 15])
-    assert numbers(d, [0, 5, 10, 15, 99], before=False) == ([0, 5, 1, 9, 9], [0, 15, 0b1101, 15, 15])
+    assert numbers(d, [0, 5, 10, 15, 99], before=True) == ([0, 0, 5, 5, 9], [0, 0, 15, 0b1101, 15])
+    assert numbers(d, [0, 5, 10, 15, 99], before=False) == ([0, 5, 5, 9, 9], [0, 15, 0b1101, 15, 15])
 
 
 def test_bits_beyond_a_machine_word(waves):

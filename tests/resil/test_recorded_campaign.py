@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A campaign on a recording: outcomes are those of the recorded testbench with bits inverted in it."""
+
+import io
+import random
+import re
+from pathlib import Path
+
+import pytest
+
+from resil.campaign.campaign import load_campaign
+from resil.cli import main
+from resil.prepare import prepare
+from resil.progress import Progress
+from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.faults import Fault
+from resil.run.campaign import compared_goldens, golden_runs
+from testkit.recorded import copied_example, run_testbench, testbench
+
+INSTANCE = "smooth_tb.u_dut"
+WATCHED = ("out_data_o", "out_valid_o", "in_ready_o", "parity_error_o")
+FAULTS = 250
+
+
+@pytest.fixture(scope="module")
+def example(tmp_path_factory):
+    return copied_example("recording", tmp_path_factory.mktemp("example"))
+
+
+@pytest.fixture(scope="module")
+def program(example):
+    sources = [*sorted((example / "rtl").glob("*.sv")), example / "smooth_tb.sv"]
+    return testbench(sources, "smooth_tb", "--trace")
+
+
+def sampled(file: Path) -> tuple[list[int], list[tuple[int, ...]]]:
+    """Times of the rising edges in a VCD, and the watched values just before each; no reader of resil's."""
+    codes, scope, values, rows, edges, time = {}, [], {}, [], [], 0
+    before: dict[str, str] = {}
+    for line in file.read_text().splitlines():
+        words = line.split()
+        if words[:1] == ["$scope"]:
+            scope.append(words[2])
+        elif words[:1] == ["$upscope"]:
+            scope.pop()
+        elif words[:1] == ["$var"] and ".".join(scope) == INSTANCE:
+            codes[words[4]] = words[3]
+        elif line.startswith("#"):
+            time, before = int(line[1:]), dict(values)
+        elif found := re.fullmatch(r"(?:b([01xz]+) |([01xz]))(\S+)", line):
+            clock = codes.get("clk_i")
+            value = found[1] or found[2]
+            if found[3] == clock and value == "1" and before.get(clock) == "0":
+                edges.append(time)
+                rows.append(tuple(int(before[codes[name]], 2) for name in WATCHED))
+            values[found[3]] = value
+    return edges, rows
+
+
+def test_the_shipped_recording_is_what_the_testbench_writes(program, example, tmp_path):
+    run_testbench(program, tmp_path, "+seed=1", "+verilator+seed+1")
+    assert sampled(tmp_path / "smooth.vcd") == sampled(example / "smooth.vcd")
+
+
+def test_outcomes_are_those_of_the_testbench_itself(program, example, tmp_path):
+    edges, golden = sampled(example / "smooth.vcd")
+    bench = prepare(load_campaign(example / "campaign.toml"), Progress(io.StringIO()))
+    draw = random.Random(3)
+    faults = {Fault(draw.randrange(bench.sites.size), draw.randrange(len(edges) - 1)) for _ in range(FAULTS)}
+    with bench.engine(0) as engine:
+        rows = {row.fault: row for row in engine.run(sorted(faults, key=lambda f: (f.cycle, f.site)))}
+    seen = set()
+    for fault in faults:
+        site = bench.sites[fault.site]
+        path = site.element.path.replace("u_dut", INSTANCE, 1)
+        flip = f"+flip={edges[fault.cycle] + 1000},{path},{site.bit}"
+        run_testbench(program, tmp_path, "+seed=1", "+verilator+seed+1", flip)
+        found = sampled(tmp_path / "smooth.vcd")[1]
+        differs = any(
+            (one[1] and one[0] != other[0]) or one[1:3] != other[1:3]
+            for one, other in zip(golden, found, strict=True)
+        )
+        alarm = any(row[3] for row in found)
+        own = rows[fault]
+        assert (own.seen.value.startswith("sdc"), own.detected is not None) == (differs, alarm), site.name
+        seen.add((differs, alarm))
+    assert len(seen) == 4
+    assert len(faults) > 200
+
+
+def test_a_design_that_is_not_the_recorded_one_is_refused(example, tmp_path):
+    """The queue gives its words in another order: the first word that differs is named."""
+    other = copied_example("recording", tmp_path)
+    queue = other / "rtl" / "smooth_queue.sv"
+    queue.write_text(
+        queue.read_text().replace("data_o  = word_q[read_q[1:0]]", "data_o  = word_q[~read_q[1:0]]")
+    )
+    campaign = load_campaign(other / "campaign.toml")
+    bench = prepare(campaign, Progress(io.StringIO()))
+    with bench.engine(0) as engine, pytest.raises(HarnessError) as raised:
+        compared_goldens(campaign, bench, golden_runs(bench, [engine]), Progress(io.StringIO()))
+    assert raised.value.field == "golden"
+    assert "out_data_o is " in str(raised.value)
+    assert " ps, the end of cycle " in str(raised.value)
+
+
+def test_a_campaign_of_memory_images_is_refused_without_a_bench(example, tmp_path, capsys):
+    text = (example / "campaign.toml").read_text()
+    images = '[workload]\nimages = [{ memory = "m", file = "x.bin" }]\n'
+    images += '[workload.output]\nmemory = "m"\nshape = [1]\ndtype = "int8"\n'
+    (example / "x.bin").write_bytes(b"1")
+    own = example / "images.toml"
+    own.write_text(re.sub(r"\[workload\].*?(?=\[faults\])", images, text, flags=re.DOTALL))
+    assert main(["run", str(own), "--out", str(tmp_path / "run"), "--quiet"]) == 2
+    assert "waves" in capsys.readouterr().err

@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Replays of a design that is modelled in Python: outcomes are the model's, on every engine."""
+
+import random
+
+import pytest
+
+from resil.rtl_harness.design.elaboration import elaborate
+from resil.rtl_harness.design.target import load_target
+from resil.rtl_harness.engine.fast.engine import VerilatorEngine
+from resil.rtl_harness.engine.plain.engine import PlainEngine
+from resil.rtl_harness.engine.reference.engine import CocotbEngine
+from resil.rtl_harness.engine.workload import Workload
+from resil.rtl_harness.faults import Fault, Seen
+from resil.rtl_harness.replay.closed import Asked, close_by_recordings
+from resil.rtl_harness.replay.images import images_of
+from resil.rtl_harness.replay.recording import Span
+from resil.rtl_harness.replay.results import beyond_tolerance, differences, expected_results, output_of
+from resil.rtl_harness.replay.strobes import Strobe
+from tests.rtl_harness.replay.model import HERE, OUTPUTS, REGISTERS, run, stimulus, write_vcd
+
+CYCLES, FAULTS = 90, 220
+TARGET = """\
+name = "ledger"
+top = "ledger"
+sources = ["{here}/ledger.sv"]
+clock = "clk_i"
+[parameters]
+Width = 8
+[alarms]
+overflow = {{ output = "alarm_o", reports = "detected" }}
+"""
+
+
+@pytest.fixture(scope="module")
+def target_file(tmp_path_factory):
+    file = tmp_path_factory.mktemp("target") / "ledger.toml"
+    file.write_text(TARGET.format(here=HERE))
+    return file
+
+
+@pytest.fixture(scope="module")
+def inputs():
+    return stimulus(CYCLES, seed=4)
+
+
+@pytest.fixture(scope="module")
+def vcd(tmp_path_factory, inputs):
+    return write_vcd(tmp_path_factory.mktemp("waves") / "ledger.vcd", inputs)
+
+
+def closed_by(target_file, *vcds, **asked):
+    target = load_target(target_file)
+    return close_by_recordings(target, Asked(tuple(Span(v, "tb.u_dut") for v in vcds), **asked), target_file)
+
+
+class Replayed:
+    """A closed target and one of its replays."""
+
+    def __init__(self, closed, *, first=False, number=0):
+        self.closed = closed
+        self.recording = closed.recordings[number]
+        self.images = images_of(self.recording, closed.layout, closed.rules, first=first)
+        self.workload = Workload(
+            "replay",
+            self.images.memories,
+            output_of(closed.layout),
+            parameters=closed.parameters,
+            decide=beyond_tolerance,
+        )
+        self.elaboration = elaborate(closed.target, closed.parameters)
+        self.expected = expected_results(closed.layout, self.images)
+
+    def engine(self, kind):
+        return kind(self.closed.target, self.workload, self.elaboration)
+
+    def golden(self, kind=PlainEngine):
+        with self.engine(kind) as engine:
+            return engine.golden()
+
+    def first_difference(self):
+        return differences(self.closed.layout, self.recording, self.golden().end.output, self.expected)
+
+    def faults(self, seed=7):
+        """Faults by what the model calls them: cycle, register, bit."""
+        draw = random.Random(seed)
+        found = {}
+        sites = self.elaboration.sites
+        while len(found) < FAULTS:
+            name = draw.choice([*REGISTERS])
+            place, cycle = draw.randrange(REGISTERS[name]), draw.randrange(self.recording.cycles - 1)
+            index = next(i for i, e in enumerate(sites.elements) if e.path == f"u_dut.{name}")
+            found[Fault(sites.offsets[index] + place, cycle)] = (cycle, name, place)
+        return found
+
+    def injections(self, kind, faults):
+        with self.engine(kind) as engine:
+            return {injection.fault: injection for injection in engine.run([*faults])}
+
+
+def seen_by_model(inputs, flip, differs):
+    """Return what the model sees of a flip, and whether its alarm rises."""
+    before, alarms, state = run(inputs, flip)
+    golden, usual, end = run(inputs)
+    assert not any(usual)
+    rose = any(alarms)
+    if found := differs(golden, before):
+        return found, rose
+    return (Seen.MASKED if state == end else Seen.LATENT), rose
+
+
+def any_output(golden, found):
+    compared = [name for name in OUTPUTS if name != "alarm_o"]
+    differs = any(g[n] != f[n] for g, f in zip(golden, found, strict=True) for n in compared)
+    return Seen.SDC_CRITICAL if differs else None
+
+
+def test_all_engines_say_what_the_model_says(target_file, vcd, inputs):
+    replay = Replayed(closed_by(target_file, vcd))
+    faults = replay.faults()
+    expected = {fault: seen_by_model(inputs, flip, any_output) for fault, flip in faults.items()}
+    rows = {kind: replay.injections(kind, faults) for kind in (PlainEngine, VerilatorEngine, CocotbEngine)}
+    found = {f: (i.seen, i.detected is not None) for f, i in rows[PlainEngine].items()}
+    assert found == expected
+    assert {Seen.MASKED, Seen.SDC_CRITICAL} <= {seen for seen, _ in expected.values()}
+    assert any(rose for _, rose in expected.values())
+    assert rows[VerilatorEngine] == rows[PlainEngine]
+    assert rows[CocotbEngine] == rows[PlainEngine]
+
+
+def test_the_golden_run_is_the_recording(target_file, vcd):
+    replay = Replayed(closed_by(target_file, vcd))
+    assert replay.golden().end.output == replay.expected
+    assert replay.images.compared_bits == CYCLES * 10
+    assert replay.images.compared_cycles == CYCLES
+
+
+def test_the_first_difference_is_named_with_time_and_signal(target_file, inputs, tmp_path):
+    def spoilt(cycle, name, digits):
+        return format(int(digits, 2) ^ 4, "08b") if name == "sum_o" and cycle >= 41 else digits
+
+    wrong = write_vcd(tmp_path / "wrong.vcd", inputs, spoilt=spoilt)
+    closed = closed_by(target_file, wrong)
+    assert Replayed(closed).golden().end.output != Replayed(closed).expected
+    said = Replayed(closed, first=True).first_difference()
+    value = run(inputs)[0][41]["sum_o"]
+    assert "415 ns" in said
+    assert f"sum_o is {value ^ 4:#x} in the recording, {value:#x} in the design" in said
+    assert "odd_o" not in said
+
+
+def test_unknown_bits_are_zero_at_inputs_and_anything_at_outputs(target_file, inputs, tmp_path):
+    def spoilt(cycle, name, digits):
+        if name == "sum_o" and cycle < 5:
+            return "xxxx" + digits[4:]
+        return "x" * len(digits) if name == "value_i" and cycle < 2 else digits
+
+    file = write_vcd(tmp_path / "unknown.vcd", inputs, spoilt=spoilt)
+    replay = Replayed(closed_by(target_file, file))
+    assert replay.golden().end.output == replay.expected
+    assert replay.images.unknown_inputs == 2 * 8
+    assert replay.images.unknown_outputs == 5 * 4
+    assert replay.images.compared_bits == CYCLES * 10 - 20
+
+
+STROBES = (
+    Strobe(("sum_o",), when=("valid_o", "ready_i"), stream=True, tolerance=3, signed=True),
+    Strobe(("odd_o",), cycles=((10, 30), (60, 60))),
+    Strobe(("valid_o",), compared=False),
+)
+
+
+def by_strobes(golden, found, inputs):
+    """Compare as `STROBES` say, word by word."""
+
+    def words(rows):
+        return [r["sum_o"] for r, i in zip(rows, inputs, strict=True) if r["valid_o"] and i["ready_i"]]
+
+    worst = 0
+    for cycle in [*range(10, 31), 60]:
+        worst = max(worst, 2 * (golden[cycle]["odd_o"] != found[cycle]["odd_o"]))
+    one, other = words(golden), words(found)
+    if len(one) != len(other):
+        worst = 2
+    for a, b in zip(one, other, strict=False):
+        if a != b:
+            worst = max(worst, 1 if abs(signed(a) - signed(b)) <= 3 else 2)
+    return [None, Seen.SDC_TOLERABLE, Seen.SDC_CRITICAL][worst]
+
+
+def signed(value):
+    return value - 256 if value > 127 else value
+
+
+def test_streams_tolerances_and_named_cycles(target_file, vcd, inputs):
+    replay = Replayed(closed_by(target_file, vcd, strobes=STROBES))
+    assert replay.golden().end.output == replay.expected
+    faults = replay.faults(seed=8)
+    expected = {
+        fault: seen_by_model(inputs, flip, lambda g, f: by_strobes(g, f, inputs))
+        for fault, flip in faults.items()
+    }
+    plain = replay.injections(PlainEngine, faults)
+    assert {f: (i.seen, i.detected is not None) for f, i in plain.items()} == expected
+    assert {Seen.SDC_TOLERABLE, Seen.SDC_CRITICAL, Seen.MASKED} <= {seen for seen, _ in expected.values()}
+    assert replay.injections(VerilatorEngine, faults) == plain
+
+
+def test_a_testbench_that_changes_inputs_together_with_the_clock(target_file, inputs, tmp_path):
+    """As a C++ one does that sets inputs and clock before one evaluation: outputs are of after the edge."""
+    file = write_vcd(tmp_path / "together.vcd", inputs, together=True)
+    wrong = Replayed(closed_by(target_file, file), first=True)
+    assert wrong.golden().end.output != wrong.expected
+    replay = Replayed(closed_by(target_file, file, sampled="at"))
+    assert replay.golden().end.output == replay.expected
+    faults = replay.faults(seed=9)
+    plain = replay.injections(PlainEngine, faults)
+    assert replay.injections(VerilatorEngine, faults) == plain
+    assert {Seen.MASKED, Seen.SDC_CRITICAL} <= {injection.seen for injection in plain.values()}
+
+
+def test_a_window_that_begins_with_a_reset(target_file, inputs, tmp_path):
+    again = [*inputs[:40], *inputs]
+    file = write_vcd(tmp_path / "twice.vcd", again)
+    closed = close_by_recordings(
+        load_target(target_file), Asked((Span(file, "tb.u_dut", "400 ns", "900 ns"),)), target_file
+    )
+    replay = Replayed(closed)
+    assert replay.recording.cycles == 50
+    assert replay.golden().end.output == replay.expected
+
+
+def test_many_recordings_share_a_bench(target_file, vcd, tmp_path):
+    other = write_vcd(tmp_path / "other.vcd", stimulus(70, seed=5))
+    closed = closed_by(target_file, vcd, other)
+    second = Replayed(closed, number=1)
+    assert second.recording.cycles == 70
+    assert second.golden().end.output == second.expected
+    assert second.golden().end.end_cycle < Replayed(closed).golden().end.end_cycle
