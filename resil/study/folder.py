@@ -13,6 +13,7 @@ from resil.campaign.data_set import DataSet
 from resil.campaign.farm_settings import LOGS
 from resil.campaign.network_settings import ZOO_PREFIX, NetworkSettings
 from resil.campaign.recording_settings import RecordingSettings
+from resil.campaign.work_settings import Work
 from resil.errors import StoreError
 from resil.files import TEMPORARY_SUFFIX, write_text
 from resil.folder.provenance import versions
@@ -25,7 +26,7 @@ from resil.rtl_harness.design.snapshot import rtl_digest
 from resil.rtl_harness.design.target import SHIPPED_TARGETS, load_target
 from resil.sensitivity.guided_population import guide_digest
 from resil.sensitivity.model import SHIPPED
-from resil.study.study import Study, StudyTarget, Work
+from resil.study.study import Study, StudyTarget
 from resil.version import __version__
 
 RECORD = StudyRecord.FILE

@@ -6,6 +6,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.errors import HarnessError
@@ -63,8 +64,8 @@ def _port(target: Target, found: object) -> Port:
     from pyslang import ast
 
     name = str(getattr(found, "name", ""))
-    kind = getattr(found, "type", None)
-    directions = {ast.ArgumentDirection.In: "input", ast.ArgumentDirection.Out: "output"}
+    kind: Any = getattr(found, "type", None)
+    directions: dict[Any, str] = {ast.ArgumentDirection.In: "input", ast.ArgumentDirection.Out: "output"}
     direction = directions.get(getattr(found, "direction", None), "")
     reason = ""
     if kind is None:

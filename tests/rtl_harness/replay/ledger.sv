@@ -23,22 +23,29 @@ module ledger #(
   output logic                    alarm_o
 );
 
-  logic [Width-1:0] sum_q, copy_q;
+  logic [Width-1:0] sum_d, sum_q, copy_q;
   logic [1:0]       count_q;
+  logic             parity_q;
+
+  always_comb begin
+    unique case (op_i)
+      ledger_pkg::Add: sum_d = sum_q + value_i;
+      ledger_pkg::Take: sum_d = sum_q - value_i;
+      ledger_pkg::Clear: sum_d = '0;
+      default: sum_d = sum_q;
+    endcase
+  end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      sum_q   <= '0;
-      copy_q  <= '0;
-      count_q <= '0;
+      sum_q    <= '0;
+      copy_q   <= '0;
+      count_q  <= '0;
+      parity_q <= 1'b0;
     end else begin
-      unique case (op_i)
-        ledger_pkg::Add: sum_q <= sum_q + value_i;
-        ledger_pkg::Take: sum_q <= sum_q - value_i;
-        ledger_pkg::Clear: sum_q <= '0;
-        default: ;
-      endcase
-      copy_q <= sum_q;
+      sum_q    <= sum_d;
+      parity_q <= ^sum_d;
+      copy_q   <= sum_q;
       if (!valid_o || ready_i) count_q <= count_q + 2'd1;
     end
   end
@@ -46,6 +53,6 @@ module ledger #(
   assign valid_o = count_q == 2'd3;
   assign sum_o   = sum_q;
   assign odd_o   = ^sum_q;
-  assign alarm_o = copy_q[Width-1] && sum_q == {Width{1'b1}};
+  assign alarm_o = parity_q != ^sum_q;
 
 endmodule

@@ -23,7 +23,7 @@ WIDTHS = {
 }
 INPUTS = ("rst_ni", "op_i", "value_i", "ready_i")
 OUTPUTS = ("valid_o", "sum_o", "odd_o", "alarm_o")
-REGISTERS = {"sum_q": 8, "copy_q": 8, "count_q": 2}
+REGISTERS = {"sum_q": 8, "copy_q": 8, "count_q": 2, "parity_q": 1}
 
 
 @dataclass
@@ -31,6 +31,7 @@ class Ledger:
     """The registers."""
 
     state: dict[str, int] = field(default_factory=lambda: dict.fromkeys(REGISTERS, 0))
+    released: int = 0
 
     def outputs(self) -> dict[str, int]:
         total = self.state["sum_q"]
@@ -38,20 +39,24 @@ class Ledger:
             "valid_o": int(self.state["count_q"] == 3),
             "sum_o": total,
             "odd_o": total.bit_count() & 1,
-            "alarm_o": int(self.state["copy_q"] >> 7 and total == 255),
+            "alarm_o": (total.bit_count() & 1) ^ self.state["parity_q"],
         }
 
     def settle(self, given: dict[str, int]) -> None:
-        if not given["rst_ni"]:
+        """The reset acts when it begins, and at each edge: a bit that is inverted between stays so."""
+        if self.released and not given["rst_ni"]:
             self.state = dict.fromkeys(REGISTERS, 0)
+        self.released = given["rst_ni"]
 
     def edge(self, given: dict[str, int]) -> None:
         self.settle(given)
         if not given["rst_ni"]:
+            self.state = dict.fromkeys(REGISTERS, 0)
             return
         old, total = dict(self.state), self.state["sum_q"]
         step = {0: total, 1: total + given["value_i"], 2: total - given["value_i"], 3: 0}[given["op_i"]]
         self.state["sum_q"] = step & 255
+        self.state["parity_q"] = (step & 255).bit_count() & 1
         self.state["copy_q"] = old["sum_q"]
         if old["count_q"] != 3 or given["ready_i"]:
             self.state["count_q"] = old["count_q"] + 1 & 3
