@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from resil.campaign.declaration import ABSENT, Key, Table
+from resil.campaign.declaration import ABSENT, Key, KeyTable
 from resil.rtl_harness.replay.layout import SAMPLED
 
-_STROBE = Table(
+_STROBE = KeyTable(
     "workload.strobes",
     "Which outputs of a recording are compared when. Outputs that no row names are compared always, but for "
     "alarms; each output stands in one row at the most.",
