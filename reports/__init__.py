@@ -5,7 +5,7 @@ from resil.record.errors import ReportError
 from resil.reports.assessor import FIRST_PAGE, assessor_files
 from resil.reports.failure_modes import failure_modes
 from resil.reports.protection_answer import rich_protection, text_protection
-from resil.reports.render import REPORT, render, render_figures
+from resil.reports.render import REPORT, render, render_figures, render_for_papers
 from resil.reports.study_html import STUDY_REPORT, render_study
 from resil.reports.study_tables import study_text
 from resil.reports.tables import rich_report, text_report, verdict_line
@@ -20,6 +20,7 @@ __all__ = [
     "failure_modes",
     "render",
     "render_figures",
+    "render_for_papers",
     "render_study",
     "rich_protection",
     "rich_report",

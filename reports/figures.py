@@ -97,16 +97,21 @@ def _of_detail(detail: Detail, summary: Summary, width: float, suffix: str) -> d
     return {name: drawing for name, drawing in drawn.items() if drawing is not None}
 
 
+def framed_figures(
+    summary: Summary, protection: ProtectionState | None = None, detail: Detail | None = None
+) -> dict[str, Drawing]:
+    """Return every figure by name, each with its title and a margin; `overview` has the two that say most."""
+    figures = catalogue(summary, protection, _FILE_WIDTH, "file", detail)
+    framed = {name: _framed(drawing) for name, drawing in figures.items()}
+    return framed | {"overview": overview(summary, protection)}
+
+
 def figure_files(
     summary: Summary, protection: ProtectionState | None = None, detail: Detail | None = None
 ) -> Mapping[str, str]:
-    """Return every figure as a stand-alone SVG file, and `overview.svg` with the two that say most."""
-    figures = catalogue(summary, protection, _FILE_WIDTH, "file", detail)
-    files = {
-        f"{name.replace('_', '-')}.svg": _framed(drawing).standalone() for name, drawing in figures.items()
-    }
-    files["overview.svg"] = overview(summary, protection).standalone()
-    return files
+    """Return every figure as a stand-alone SVG file."""
+    figures = framed_figures(summary, protection, detail)
+    return {f"{name.replace('_', '-')}.svg": drawing.standalone() for name, drawing in figures.items()}
 
 
 def _framed(drawing: Drawing) -> Drawing:

@@ -8,9 +8,11 @@ from resil.record.errors import ReportError
 from resil.record.protection_state import ProtectionState
 from resil.record.summary import Summary
 from resil.reports.blocks_csv import blocks_csv
-from resil.reports.figures import figure_files
+from resil.reports.figure_data import figure_data
+from resil.reports.figures import figure_files, framed_figures
 from resil.reports.fmeda import fmeda_xlsx
 from resil.reports.html import report_html
+from resil.reports.pdf import pdf_of, require_matplotlib
 
 REPORT = "report.html"
 
@@ -61,3 +63,24 @@ def render_figures(
             f"expected figures among {', '.join(sorted(made))}, found {', '.join(unknown)}; name others"
         )
     return {name: text for name, text in made.items() if names is None or name in names}
+
+
+def render_for_papers(
+    summary: Summary, protection: ProtectionState | None = None, detail: Detail | None = None
+) -> dict[str, str | bytes]:
+    """Return every figure as SVG and PDF, and its data as CSV, by file name.
+
+    `overview` is made of two others and has no data of its own.
+
+    Raises:
+        ReportError: matplotlib, which draws PDF, is not installed.
+    """
+    require_matplotlib("figures as PDF")
+    files: dict[str, str | bytes] = {}
+    data = figure_data(summary, protection, detail)
+    for name, drawing in framed_figures(summary, protection, detail).items():
+        stem = name.replace("_", "-")
+        files[f"{stem}.svg"], files[f"{stem}.pdf"] = drawing.standalone(), pdf_of(drawing)
+        if name in data:
+            files[f"{stem}.csv"] = data[name]
+    return files

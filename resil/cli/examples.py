@@ -24,6 +24,7 @@ EXAMPLES = {
     "report": (
         "resil report runs/first",
         "resil report runs/first --assessor kit",
+        "resil report runs/first --figures figures",
     ),
     "compare": (
         "resil compare runs/first runs/second",

@@ -26,10 +26,21 @@ Evidence = Annotated[
 ]
 
 
+Figures = Annotated[
+    Path | None,
+    typer.Option(
+        "--figures",
+        metavar="DIR",
+        help="Write every figure as SVG and PDF, its data as CSV, to this folder, in place of the reports.",
+    ),
+]
+
+
 def report(
     run_dir: RunDir,
     assessor: Assessor = None,
     validation: Evidence = None,
+    figures: Figures = None,
     json_: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -47,7 +58,11 @@ def report(
         write_kit(kit, assessor)
         show(kit.plain(), json_, lambda: print(kit_text(kit, assessor)))
         raise typer.Exit(ExitCode.MET if kit.usable else ExitCode.INTERNAL)
-    from resil.results.report import report_run
+    from resil.results.report import report_run, write_paper_figures
 
+    if figures is not None:
+        made = write_paper_figures(run_dir, figures)
+        show(made.plain(), json_, lambda: print("\n".join(made.written)))
+        return
     written, results = report_run(run_dir)
     show(written.plain(), json_, lambda: results.show(run_dir))

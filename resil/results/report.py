@@ -8,7 +8,7 @@ from pathlib import Path
 from resil.folder.finished import finished_results
 from resil.folder.kept_plans import accepted_plan
 from resil.record.typed import Typed
-from resil.reports import render_figures, write_files
+from resil.reports import render_figures, render_for_papers, write_files
 from resil.results.detail import detail_of
 from resil.results.write import Results
 
@@ -44,3 +44,16 @@ def write_run_figures(run_dir: Path, into: Path, names: frozenset[str] | None = 
     found = finished_results(run_dir)
     plan, detail = accepted_plan(run_dir, found.digest), detail_of(run_dir, found.summary)
     return write_files(render_figures(found.summary, plan, names, detail), into)
+
+
+def write_paper_figures(run_dir: Path, into: Path) -> WrittenReports:
+    """Write every figure of a run, or of an estimate, as SVG, PDF and CSV to the folder `into`.
+
+    Raises:
+        StoreError, ConsistencyError: as `report_run`.
+        ReportError: matplotlib is not installed, or the folder cannot be written.
+    """
+    found = finished_results(run_dir)
+    plan, detail = accepted_plan(run_dir, found.digest), detail_of(run_dir, found.summary)
+    files = render_for_papers(found.summary, plan, detail)
+    return WrittenReports(written=tuple(map(str, write_files(files, into))))
