@@ -133,11 +133,25 @@ def _computing_subgraph(graph: Graph) -> Graph:
     return replace(graph, subgraphs=(replace(called, operators=(*called.operators, odd)),))
 
 
+def _computed_value(graph: Graph) -> Graph:
+    called = graph.subgraphs[0]
+    tensors = tuple(replace(tensor, data=None) for tensor in called.tensors)
+    return replace(graph, subgraphs=(replace(called, tensors=tensors),))
+
+
+def _to_no_variable(graph: Graph) -> Graph:
+    called = graph.subgraphs[0]
+    own = tuple(operator for operator in called.operators if operator.kind != "VAR_HANDLE")
+    return replace(graph, subgraphs=(replace(called, operators=own),))
+
+
 REFUSED: dict[str, tuple[Callable[[Graph], Graph], str]] = {
     "no first value": (_without_first, "variables.past"),
     "real numbers": (_real, "variables.past"),
     "another size": (_other_size, "variables.past"),
     "a subgraph that computes": (_computing_subgraph, "subgraphs"),
+    "a first value that is no constant": (_computed_value, "subgraphs"),
+    "a first value of no variable": (_to_no_variable, "subgraphs"),
 }
 
 

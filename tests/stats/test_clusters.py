@@ -2,7 +2,7 @@
 import numpy as np
 import pytest
 
-from resil.stats.clusters import clustered_mean, weighted_sum_over_inputs
+from resil.stats.clusters import checked_inputs, clustered_mean, weighted_sum_over_inputs
 from resil.stats.weighted import weighted_sum
 from testkit.errors import about
 
@@ -67,6 +67,21 @@ def test_a_group_without_injections_counts_with_its_weight():
 def test_wrong_counts_are_refused(events, trials, field):
     with pytest.raises(ValueError, check=about(field)):
         weighted_sum_over_inputs(events, trials, [1.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("events", "trials", "weights"),
+    [
+        ([[1, 0]], [[4, 1]], [1.0]),
+        ([[1, 0], [0, 0]], [[4, 1], [4, 1]], [1.0, 1.0, 1.0]),
+        (np.zeros((0, 2)), np.zeros((0, 2)), [1.0, 1.0]),
+        ([1, 0], [4, 1], [[1.0, 1.0]]),
+    ],
+    ids=["one weight of two", "three weights of two", "no input", "no axis of inputs"],
+)
+def test_shapes_that_do_not_fit_are_refused(events, trials, weights):
+    with pytest.raises(ValueError, check=about("shape")):
+        checked_inputs(events, trials, weights)
 
 
 def test_clustered_mean_covers_and_the_naive_one_does_not():
