@@ -156,6 +156,20 @@ def test_every_room_is_on_the_map():
     assert rooms - rows == set()
 
 
+def test_every_module_of_the_statistics_is_on_the_map():
+    rows = re.findall(r"^\| (`stats/[^|]*) \|", (ROOT / "ARCHITECTURE.md").read_text(), re.M)
+    named = {name.removeprefix("stats/") for row in rows for name in re.findall(r"`([\w/]+\w)`", row)}
+    assert named == {path.stem for path in (ROOT / "stats").glob("*.py")} - {"__init__", "errors"}
+
+
+def test_every_command_is_in_the_readme():
+    commands = re.findall(r"^## resil (\w+)", (ROOT / "docs" / "reference" / "cli.md").read_text(), re.M)
+    rows = re.findall(r"^\| (`resil [^|]*) \|", (ROOT / "README.md").read_text(), re.M)
+    named = {name for row in rows for name in re.findall(r"`(?:resil )?(\w+)[^`]*`", row)}
+    assert len(commands) > 15
+    assert set(commands) - named == set()
+
+
 def test_examples_on_the_pages_run(tmp_path, monkeypatch):
     (tmp_path / "campaign.toml").write_text(TEXT)
     fake.install(monkeypatch)
