@@ -170,7 +170,7 @@ def test_what_the_judging_half_passes_keeps_its_target_in_truth():
     rng = np.random.default_rng(5)
     wrong = chosen = 0
     for _ in range(30):
-        storage, rates = population(rng)
+        storage, rates = population(rng, registers=10)
         design = design_of(storage, exclude=("lockstep",))
         network = network_of(storage, rates, 6000, rng)
         before = 1e-4 * rates[:, 1:3].sum()
