@@ -4,6 +4,8 @@
 from resil.record.errors import ReportError
 from resil.reports.assessor import FIRST_PAGE, assessor_files
 from resil.reports.failure_modes import failure_modes
+from resil.reports.notebook import summary_html
+from resil.reports.pdf import require_matplotlib
 from resil.reports.protection_answer import rich_protection, text_protection
 from resil.reports.render import REPORT, render, render_figures, render_for_papers
 from resil.reports.study_html import STUDY_REPORT, render_study
@@ -22,9 +24,11 @@ __all__ = [
     "render_figures",
     "render_for_papers",
     "render_study",
+    "require_matplotlib",
     "rich_protection",
     "rich_report",
     "study_text",
+    "summary_html",
     "text_protection",
     "text_report",
     "verdict_line",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The notebook in examples/ runs, and shows what it was shipped with."""
+"""The notebooks in examples/ run, and show what they were shipped with."""
 
 from __future__ import annotations
 
@@ -37,6 +37,6 @@ def test_a_notebook_gives_what_it_shows(name, tmp_path):
     )
     assert done.returncode == 0, done.stderr[-3000:]
     texts, pictures = shown(tmp_path / name)
-    assert pictures == 1
-    assert len(texts) == 4
+    assert pictures >= 1
+    assert len(texts) >= 3
     assert (texts, pictures) == shown(EXAMPLES / name)

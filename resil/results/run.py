@@ -19,9 +19,13 @@ from resil.folder.contents import content_of
 from resil.folder.finished import finished_run
 from resil.folder.store import INJECTIONS, SITES, STRATA
 from resil.folder.strata_file import Drawn, read_strata
+from resil.record.detail import Detail
 from resil.record.evidence import SamplingRecord
 from resil.record.summary import Summary
+from resil.reports import summary_html
+from resil.results.detail import detail_of
 from resil.results.domains import Question, fit_of_domains, weights_of
+from resil.results.plots import RunPlots
 from resil.rtl_harness.design.sites import EXTERNAL_KINDS, Hardware
 from resil.stats.intervals import clopper_pearson_limits
 from resil.stats.rates import OUTCOMES, StratumCounts, estimate_blocks
@@ -70,6 +74,27 @@ class Run:
     def __repr__(self) -> str:
         verdict, injections = self.summary.verdict.result, self.summary.campaign.injections
         return f"Run({str(self.path)!r}: {injections:,} injections, verdict {verdict})"
+
+    def _repr_html_(self) -> str:
+        """Verdict, population and FIT by block, as notebooks show them."""
+        return summary_html(self.summary)
+
+    @property
+    def plot(self) -> RunPlots:
+        """Pictures: `run.plot.blocks()`, `.registers()`, `.timeline()`, `.front()`; needs matplotlib."""
+        return RunPlots(self)
+
+    @cached_property
+    def detail(self) -> Detail:
+        """Injections summed up by register, time, operation and address, as the report shows them.
+
+        Raises:
+            StoreError: no injection counts.
+        """
+        found = detail_of(self.path, self.summary)
+        if found is None:
+            raise StoreError(f"{self.path}: expected injections that count, found none", "injections/")
+        return found
 
     def injections(self) -> pd.DataFrame:
         """Return a row for each injection, in the order of their numbers.

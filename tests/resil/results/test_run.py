@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
@@ -14,6 +17,7 @@ import pytest
 import resil
 from resil.cli import main
 from resil.errors import StoreError
+from resil.reports import ReportError
 from resil.rtl_harness.faults import Fault, Injection, Seen
 from resil.stats.intervals import clopper_pearson
 from testkit import fake
@@ -276,3 +280,63 @@ def test_a_plan_that_favours_some_faults_says_nothing_of_registers(tmp_path, mon
     for ask in (found.registers, found.classes):
         with pytest.raises(StoreError, match='found plan = "stratified"'):
             ask()
+
+
+PAGE = Path(resil.__file__).parents[1] / "docs" / "how-to" / "notebook.md"
+
+
+def documented(frame):
+    """Columns and types that the page of notebooks lists for a frame."""
+    section = re.split(rf"\n`run\.{frame}\(", PAGE.read_text(), maxsplit=1)[1]
+    table = section.split("|---|", 1)[1].split("\n\n", 1)[0]
+    return dict(re.findall(r"^\| `(\w+)` \| (\w+) \|", table, re.MULTILINE))
+
+
+@pytest.mark.parametrize("name", ["registers", "classes", "fit"])
+def test_frames_have_the_columns_and_types_that_are_documented(run, name):
+    frame = run.fit(by=["block"]) if name == "fit" else getattr(run, name)()
+    known = documented(name)
+    assert {column: str(kind) for column, kind in frame.dtypes.items()} == known
+
+
+def test_injections_have_the_columns_that_are_documented(run):
+    frame = run.injections()
+    assert (
+        documented("injections").items() <= {name: str(kind) for name, kind in frame.dtypes.items()}.items()
+    )
+
+
+def test_a_notebook_is_shown_the_verdict_with_its_population(run):
+    text = run._repr_html_()
+    assert run.summary.verdict.population in text
+    assert f"{run.summary.total.fit_hi:.3g}" in text
+    for block in run.summary.blocks:
+        assert f">{block.name}</td>" in text.replace("&#34;", '"')
+    root = ElementTree.fromstring(text)
+    assert root.tag == "div"
+
+
+def test_pictures_show_every_block_and_the_registers_that_lead(run):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    axes = run.plot.blocks()
+    names = [label.get_text() for label in axes.get_yticklabels()]
+    assert {name.split(":")[0] for name in names} == {"total", *(own.name for own in run.summary.blocks)}
+    axes = run.plot.registers(5)
+    assert [label.get_text() for label in axes.get_yticklabels()][::-1] == list(
+        run.registers()["register"][:5]
+    )
+    hazardous = sum(own.fit or 0.0 for own in run.detail.registers)
+    shown = run.plot.timeline().get_images()[0].get_array()
+    assert float(np.nansum(shown.filled(0.0))) == pytest.approx(hazardous)
+    with pytest.raises(StoreError) as caught:
+        run.plot.front()
+    assert caught.value.field == "protection.json"
+
+
+def test_pictures_without_matplotlib_say_what_to_install(run, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ReportError) as caught:
+        run.plot.blocks()
+    assert caught.value.field == "matplotlib"
