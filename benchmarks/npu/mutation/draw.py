@@ -27,7 +27,7 @@ def draw(files: Sequence[Path], count: int, seed: int) -> list[Mutation]:
     blocks: dict[str, list[tuple[str, Mutation]]] = defaultdict(list)
     for file in files:
         seen: Counter[tuple[str, str]] = Counter()
-        for mutation in mutations(file):
+        for mutation in mutations(file, files):
             seen[mutation.context, mutation.change] += 1
             number = seen[mutation.context, mutation.change]
             parts = (seed, file.name, mutation.context, mutation.kind, mutation.change, number)

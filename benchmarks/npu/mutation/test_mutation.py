@@ -78,7 +78,7 @@ def test_mutants_lie_inside_one_another(counter: Path):
 
 
 def test_all_mutants_of_the_npu_fit_into_one_design(tmp_path: Path):
-    everything = [mutation for file in FILES for mutation in mutations(file)]
+    everything = [mutation for file in FILES for mutation in mutations(file, FILES)]
     target = mutated_target(TARGET, [[mutation] for mutation in everything], tmp_path)
     assert len(everything) > 3000
     assert sum(file.read_text().count("mutation_pkg::active ==") for file in target.sources) == len(
@@ -153,7 +153,7 @@ def test_a_review_is_of_a_line_and_a_change(counter: Path):
 
 
 def test_every_review_is_of_a_mutant_that_there_is():
-    everything = [mutation for file in FILES for mutation in mutations(file)]
+    everything = [mutation for file in FILES for mutation in mutations(file, FILES)]
     for review in read_reviews():
         assert any(review.takes(mutation) for mutation in everything), review
 
@@ -170,3 +170,14 @@ def test_the_block_tests_judge_mutants():
     assert judge.judge(1).startswith("bench_small: ")
     assert list(judge.benches(2)) == []
     assert judge.judge(3).startswith("bench_wd: ")
+
+
+def test_what_gives_constants_of_other_files_their_values_is_no_mutant(tmp_path: Path):
+    package, user = tmp_path / "code_pkg.sv", tmp_path / "user.sv"
+    package.write_text(
+        "package code_pkg;\n  function automatic int bits(int code);\n    return code + 7;\n  endfunction\n"
+        "endpackage\n"
+    )
+    user.write_text("module user;\n  localparam int W = code_pkg::bits(2);\nendmodule\n")
+    assert mutations(package)
+    assert mutations(package, [package, user]) == []

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -86,19 +86,25 @@ class Mutation:
         return " ".join(f"{self.original} -> {self.text}".split())
 
 
-def mutations(file: Path) -> list[Mutation]:
-    """Return all mutations of a source file, in the order of the text."""
-    finder = _Finder(file)
+def mutations(file: Path, design: Iterable[Path] = ()) -> list[Mutation]:
+    """Return all mutations of a source file, in the order of the text.
+
+    Args:
+        file: To be mutated.
+        design: All source files: what gives their constants their values is not evaluated at run time.
+    """
+    finder = _Finder(file, {file, *design})
     finder.members(SyntaxTree.fromFile(str(file)).root)
     return sorted(finder.found, key=lambda m: (m.start, -m.end, m.text))
 
 
 class _Finder:
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, design: Iterable[Path]) -> None:
         self.file = file
         self.source = file.read_bytes()
         self.found: list[Mutation] = []
-        self.of_constants = set(_CALLED.findall(b"\n".join(_CONSTANT.findall(self.source)).decode()))
+        constants = [part for other in design for part in _CONSTANT.findall(other.read_bytes())]
+        self.of_constants = set(_CALLED.findall(b"\n".join(constants).decode()))
 
     def text(self, node: SyntaxNode) -> str:
         return self.source[node.sourceRange.start.offset : node.sourceRange.end.offset].decode()
