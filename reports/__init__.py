@@ -4,6 +4,7 @@
 from resil.record.errors import ReportError
 from resil.reports.assessor import FIRST_PAGE, assessor_files
 from resil.reports.failure_modes import failure_modes
+from resil.reports.live_page import live_html
 from resil.reports.notebook import summary_html
 from resil.reports.pdf import require_matplotlib
 from resil.reports.protection_answer import rich_protection, text_protection
@@ -20,6 +21,7 @@ __all__ = [
     "ReportError",
     "assessor_files",
     "failure_modes",
+    "live_html",
     "render",
     "render_figures",
     "render_for_papers",

@@ -18,15 +18,16 @@ from resil.record.protection_build import Build
 from resil.record.protection_confirmation import Confirmation
 from resil.record.stored_audit import StoredAudit
 from resil.record.study import StudyRecord
+from resil.record.underway import Underway
 from resil.record.validation import Validation
 from resil.reference.documents import with_documents
 from testkit import fake
 from testkit.campaigns import TEXT, write_campaign
 from tests.resil import studies
 
-# `tests/resil/protection/test_verify.py`, `.../run/test_stored_audit.py`, `.../validation` and
+# `tests/resil/watch`, `.../protection/test_verify.py`, `.../run/test_stored_audit.py`, `.../validation` and
 # `.../assessor` have these.
-BUILT = (Build, Confirmation, StoredAudit, Validation, AssessorKit)
+BUILT = (Underway, Build, Confirmation, StoredAudit, Validation, AssessorKit)
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "files.md"
 PLAN = '[sampling]\nplan = "uniform"\n'  # divides faults by register class too
 NAME = re.compile(r"`([^`]+)`")

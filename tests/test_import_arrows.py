@@ -58,6 +58,7 @@ _ROOMS["trace"] = {*_ROOMS["validation"], "work"}
 _ROOMS["protection"] = {*_ROOMS} - {"farm", "work", "faults", "trace", "validation"}
 _ROOMS["study"] = {*_ROOMS} - {"work", "faults", "trace", "validation"}
 _ROOMS["rates"] = {"record"}
+_ROOMS["watch"] = {"record", "folder"}
 _ROOMS["assessor"] = {"record", "campaign", "bench", "folder"}
 _ROOMS["installation"] = {"record"}
 _ROOMS["listing"] = {"campaign", "protection", "record"}

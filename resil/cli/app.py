@@ -26,11 +26,12 @@ from resil.commands.sites import sites
 from resil.commands.study import study
 from resil.commands.trace import trace
 from resil.commands.validate import validate
+from resil.commands.view import view
 from resil.version import __version__
 
 COMMANDS = (
     run, study, estimate, learn, sites,
-    protect, report, compare, merge, replay, trace, audit,
+    protect, report, view, compare, merge, replay, trace, audit,
     infer, clip, rates, list_, doctor, validate,
 )  # fmt: skip
 

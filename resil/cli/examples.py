@@ -26,6 +26,7 @@ EXAMPLES = {
         "resil report runs/first --assessor kit",
         "resil report runs/first --figures figures",
     ),
+    "view": ("resil view runs/first", "resil view runs/first --port 8000"),
     "compare": (
         "resil compare runs/first runs/second",
         "resil compare runs/before runs/after --html difference.html",

@@ -18,12 +18,14 @@ from resil.record.study import StudyRecord
 from resil.record.summary import Summary
 from resil.record.trace import Trace
 from resil.record.typed import Document, Typed
+from resil.record.underway import Underway
 from resil.record.validation import Validation
 
 # Documents whose fields are listed, and the field of another that is a copy of one.
 DOCUMENTS: tuple[type[Document], ...] = (
     Summary,
     Provenance,
+    Underway,
     Trace,
     StoredAudit,
     StudyRecord,

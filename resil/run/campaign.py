@@ -42,6 +42,7 @@ from resil.folder.store import (
     open_run,
 )
 from resil.folder.strata_file import write_strata
+from resil.folder.underway import forget_underway, note_underway
 from resil.prepare import prepare
 from resil.progress import Progress
 from resil.record.golden import DIFFERS, GoldenComparison
@@ -288,6 +289,7 @@ class _CampaignRun:
             self.complete(engines, sampling)
         except ConsistencyError as error:
             self._folder.note(failed=str(error))
+            forget_underway(self._folder.path)
             self._drop_results()
             raise
 
@@ -315,6 +317,7 @@ class _CampaignRun:
             before += plan.size
             if missing.size and self._campaign.sampling.goes_by_results:
                 self._progress.stage(look_text(sampling, self._campaign))
+        forget_underway(self._folder.path)
         if self._injected and (text := self._audits.text):
             self._progress.stage(text)
 
@@ -377,6 +380,16 @@ class _CampaignRun:
             self._folder.note(finished=None)
             self._describe()
         size = before + plan.size
+        rates = technology_of(self._campaign)
+        note_underway(
+            self._folder.path,
+            self._campaign,
+            plan,
+            int(missing.size),
+            self._workers,
+            {kind: rates.fit_per_bit(kind) for kind in self._campaign.faults.kinds},
+            pilot=self._campaign.sampling.goes_by_results and not before,
+        )
         self._progress.stage(f"{missing.size:,} injections with the {self._campaign.execution.engine} engine")
         self._progress.begin(size, size - missing.size)
         try:
@@ -386,6 +399,7 @@ class _CampaignRun:
                 else:
                     self._here(engines, plan).run(missing)
         except KeyboardInterrupt:
+            forget_underway(self._folder.path)
             kept = size - plan.missing(self.stored().injections).size
             raise Interrupted(f"{kept:,} of {size:,} injections are kept in {self._go_on()}") from None
 
