@@ -13,6 +13,7 @@ from resil.commands.clip import clip
 from resil.commands.compare import compare
 from resil.commands.doctor import doctor
 from resil.commands.estimate import estimate
+from resil.commands.explain import explain
 from resil.commands.infer import infer
 from resil.commands.learn import learn
 from resil.commands.list import list_
@@ -31,7 +32,7 @@ from resil.version import __version__
 
 COMMANDS = (
     run, study, estimate, learn, sites,
-    protect, report, view, compare, merge, replay, trace, audit,
+    protect, report, view, compare, merge, replay, trace, explain, audit,
     infer, clip, rates, list_, doctor, validate,
 )  # fmt: skip
 

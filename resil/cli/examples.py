@@ -40,6 +40,11 @@ EXAMPLES = {
         "resil trace runs/first 17",
         "resil trace campaign.toml --site 'u_dut.state_q[1]' --cycle 130 --waves fault.vcd",
     ),
+    "explain": (
+        "resil explain runs/first",
+        "resil explain runs/first --outcome due --limit 20",
+        "resil explain runs/first --mechanisms",
+    ),
     "audit": (
         "resil audit runs/first -n 1000",
         "resil audit runs/first -n 50 --simulator cxxrtl",

@@ -9,6 +9,8 @@ from typing import Any, get_args, get_origin
 from pydantic.fields import FieldInfo
 
 from resil.record.assessor import AssessorKit
+from resil.record.explanation import Explanation
+from resil.record.mechanisms import MechanismAudit
 from resil.record.protection import Protection
 from resil.record.protection_build import Build
 from resil.record.protection_confirmation import Confirmation
@@ -27,6 +29,8 @@ DOCUMENTS: tuple[type[Document], ...] = (
     Provenance,
     Underway,
     Trace,
+    Explanation,
+    MechanismAudit,
     StoredAudit,
     StudyRecord,
     Protection,

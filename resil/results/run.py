@@ -27,11 +27,13 @@ from resil.results.detail import detail_of
 from resil.results.domains import Question, fit_of_domains, weights_of
 from resil.results.plots import RunPlots
 from resil.rtl_harness.design.sites import EXTERNAL_KINDS, Hardware
-from resil.stats.intervals import clopper_pearson_limits
+from resil.stats.intervals import Interval, clopper_pearson_limits
 from resil.stats.rates import OUTCOMES, StratumCounts, estimate_blocks
 
 if TYPE_CHECKING:
     import pandas as pd
+
+_THESE = "these"
 
 
 class Run:
@@ -180,6 +182,31 @@ class Run:
         question = Question.of(self._sampling, columns, asked)
         plan = self._sampling.plan
         return fit_of_domains(rows, self._drawn, self._injected(question.storage), question, plan)
+
+    def fit_of(self, injections: Collection[int]) -> Interval:
+        """Return the FIT that some injections stand for, whatever they have in common, with limits.
+
+        As `fit` of a column that tells them from the others: the limits are those of the part of all faults
+        that are like them, if what they have in common was not chosen for how often it was found.
+
+        Args:
+            injections: Numbers of counted injections.
+
+        Examples:
+            >>> from resil import Run
+            >>> run = Run("run")
+            >>> rows = run.counted()
+            >>> hazardous = rows[rows["outcome"].isin(run.summary.campaign.hazardous)]
+            >>> abs(run.fit_of(hazardous["injection"]).estimate - run.summary.total.fit) < 1e-12
+            True
+        """
+        rows = self.counted()
+        own = rows["injection"].isin(list(injections))
+        rows["outcome"] = np.where(own, _THESE, "")
+        question = Question.of(self._sampling, (), (_THESE,))
+        plan = self._sampling.plan
+        row = fit_of_domains(rows, self._drawn, self._injected([]), question, plan).iloc[0]
+        return Interval(float(row["fit"]), float(row["fit_lo"]), float(row["fit_hi"]), question.confidence)
 
     @property
     def confidence(self) -> float:

@@ -99,7 +99,7 @@ def trace_injection(run_dir: Path, number: int, *, waves: Path | None = None) ->
     recorded = find_injection(run_dir, number)
     campaign = load_campaign(run_dir / CAMPAIGN)
     progress = Progress()
-    bench = recorded_bench(run_dir, campaign, _other_engine(campaign), progress)
+    bench = recorded_bench(run_dir, campaign, other_engine(campaign), progress)
     wrong = shortcoming(run_dir)
     notes = (f"the results of this run are not to be used: {wrong}",) if wrong else ()
     progress.stage(f"tracing injection {number}: {bench.sites[recorded.fault.site].name}")
@@ -134,7 +134,7 @@ def trace_fault(
     """
     check_waves(waves)
     campaign = load_campaign(file)
-    if other := _other_engine(campaign):
+    if other := other_engine(campaign):
         campaign = load_campaign(file, command_line(engine=other))
     progress = Progress()
     bench = prepare(campaign, progress)
@@ -195,7 +195,8 @@ def check_waves(waves: Path | None) -> None:
         )
 
 
-def _other_engine(campaign: Campaign) -> str | None:
+def other_engine(campaign: Campaign) -> str | None:
+    """Return the engine that traces; None if the campaign has it."""
     return None if campaign.execution.engine == ENGINE else ENGINE
 
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 
 import numpy as np
 import pytest
@@ -16,32 +15,12 @@ from resil.folder.recorded_injection import find_injection
 from resil.record.errors import ReportError
 from resil.record.fields import json_schema
 from resil.record.trace import Trace
-from resil.results.run import Run
 from resil.rtl_harness.errors import HarnessError
 from resil.trace.document import phases_of
 from resil.trace.fault import site_named, trace_fault, trace_injection
 from resil.trace.text import WIDTH, trace_text
 from testkit.errors import about
 from testkit.runs import EXAMPLE
-
-
-@pytest.fixture(scope="module")
-def example(tmp_path_factory, repository):
-    folder = tmp_path_factory.mktemp("trace")
-    shutil.copytree(repository / "examples" / "awkward", folder / "awkward")
-    return folder / "awkward" / "campaign.toml"
-
-
-@pytest.fixture(scope="module")
-def run(example, tmp_path_factory):
-    out = tmp_path_factory.mktemp("runs") / "run"
-    main(["run", str(example), "--set", "faults.injections=400", "--out", str(out), "--quiet"])
-    return out
-
-
-@pytest.fixture(scope="module")
-def rows(run):
-    return Run(run).injections()
 
 
 def first(rows, outcome):

@@ -285,7 +285,7 @@ def test_a_path_that_is_none_is_noticed(monkeypatch, tracer, injections, broken)
 def test_gates_that_are_not_the_model_give_no_path(monkeypatch, tracer, injections):
     """A gate that is evaluated wrongly is noticed: what it gives is not what the model holds."""
     injection = next(i for i in injections if i.seen is Seen.SDC_CRITICAL and i.detected is None)
-    window = fan_in.Window
+    window = fan_in.TraceWindow
     monkeypatch.setattr(window, "_gate", lambda self, operation, a, b, s: a ^ b ^ s ^ self._all)
     ways = tracer.trace(injection.fault).ways
     assert ways
