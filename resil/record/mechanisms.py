@@ -56,7 +56,7 @@ class MechanismRecord(Typed):
 
 
 class UncoveredStorage(Typed):
-    """Hazardous faults in the storage of one kind and class in a block, and how many of them were told."""
+    """Hazardous faults in storage of one kind and class in a block, and how many were detected."""
 
     block: str
     """The block that was struck."""

@@ -60,7 +60,8 @@ def test_coverage_has_exact_limits_where_weights_are_equal(audit):
 def test_an_alarm_that_comes_too_late_catches_nothing(audit, example, tmp_path):
     """The same faults with a fault-tolerant time that is shorter than most alarms take."""
     other_file = example.with_name("late.toml")
-    other_file.write_text(f'{example.read_text()}\n[safety]\nclaims = ["detection_time"]\nftti_cycles = 8\n')
+    safety = '[safety]\nclaims = ["spfm_transient"]\nasil = "D"\nftti_cycles = 8\n'
+    other_file.write_text(f"{example.read_text()}\n{safety}")
     assert main(["run", str(other_file), "--out", str(tmp_path / "run"), "--quiet"]) in (0, 1, 3)
     late = audit_mechanisms(tmp_path / "run")
     (one,), (other,) = late.mechanisms, audit.mechanisms
