@@ -33,7 +33,7 @@ class CaughtStorage(Typed):
 
 
 class MechanismRecord(Typed):
-    """An alarm of the design, with what it told."""
+    """An alarm of the design, with what it reported."""
 
     name: str
     """Of the alarm."""

@@ -186,7 +186,7 @@ class Run:
     def fit_of(self, injections: Collection[int]) -> Interval:
         """Return the FIT that some injections stand for, whatever they have in common, with limits.
 
-        As `fit` of a column that tells them from the others: the limits are those of the part of all faults
+        As `fit` of a column that sets them apart: the limits are those of the part of all faults
         that are like them, if what they have in common was not chosen for how often it was found.
 
         Args:
