@@ -50,11 +50,19 @@ def cluster_bits(seed: int, stratum: str, shares: Sequence[float], start: int, r
         start: Number of the first draw.
         room: For each draw, how many bits its word has from the site on.
     """
-    if len(shares) == 1:
-        return np.ones(len(room), dtype=np.int64)
-    sizes = categories(seed, f"{stratum} clusters", shares, len(room), start) + 1
-    bits: IntArray = np.minimum(sizes, room)
+    bits: IntArray = np.minimum(cluster_sizes(seed, stratum, shares, start, len(room)), room)
     return bits
+
+
+def cluster_sizes(seed: int, stratum: str, shares: Sequence[float], start: int, count: int) -> IntArray:
+    """Return the sizes of the clusters of `count` draws of a stratum, whatever room their words have.
+
+    The arguments are those of `cluster_bits`.
+    """
+    if len(shares) == 1:
+        return np.ones(count, dtype=np.int64)
+    sizes: IntArray = categories(seed, f"{stratum} clusters", shares, count, start) + 1
+    return sizes
 
 
 def clusters_text(shares: Sequence[float]) -> str:

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from resil.bench.site_list import block_name
 from resil.campaign.campaign import Campaign
+from resil.campaign.clusters import cluster_sizes
 from resil.campaign.sampling_settings import SamplingSettings
 from resil.errors import CampaignError
 from resil.faults.plan import FAULT_NAMES, FaultPlan, FaultStratum, IntArray
@@ -68,6 +69,21 @@ class Population:
             drawn = self.strata[index].draw(self.seed, self.clusters, first, last + 1 - first)
             found[2:, own] = np.stack(drawn)[:, draws[own] - first]
         return FaultPlan(self.strata, *found)
+
+    def cluster_sizes(self, injections: IntArray) -> IntArray:
+        """Return the cluster size that each injection was drawn with; at the end of a word fewer bits flip.
+
+        Given its size, an injection is a plain draw of its stratum.
+        """
+        draws, owner = np.divmod(injections, len(self.strata))
+        sizes = np.ones(len(injections), dtype=np.int64)
+        for index in np.unique(owner).tolist() if len(self.clusters) > 1 else ():
+            own = owner == index
+            first, last = int(draws[own].min()), int(draws[own].max())
+            name = self.strata[index].population.name
+            drawn = cluster_sizes(self.seed, name, self.clusters, first, last + 1 - first)
+            sizes[own] = drawn[draws[own] - first]
+        return sizes
 
     def owners(self, injections: IntArray) -> IntArray:
         """Return the stratum of each injection number."""

@@ -53,6 +53,7 @@ class Sample:
         counts: Injections of each outcome into each stratum.
         inputs: The same for each input alone, by its label.
         classes: Injections of each class (`Content.classes`) into each stratum, for each input by its label.
+        by_size: The same of upsets of each declared cluster size alone; empty where all flip one bit.
         slowest_alarm: Most cycles from a fault to its alarm; -1 if none rose.
         reported: The injections that an alarm reported, as they are judged.
         reported_strata: Stratum of each of these.
@@ -68,6 +69,7 @@ class Sample:
     counts: Mapping[str, IntArray]
     inputs: Mapping[int, Mapping[str, IntArray]]
     classes: Mapping[int, Mapping[str, IntArray]]
+    by_size: Mapping[int, Mapping[int, Mapping[str, IntArray]]]
     slowest_alarm: int
     reported: Content
     reported_strata: IntArray
@@ -88,10 +90,15 @@ class Sample:
         return int(self.pilots.sum())
 
 
+# Injections of each class into each stratum, by the label of the input.
+_Classes = Mapping[int, Mapping[str, IntArray]]
+
+
 @dataclass(frozen=True, eq=False)
 class _Tally:
     inputs: Mapping[int, IntArray]
-    classes: Mapping[int, Mapping[str, IntArray]]
+    classes: _Classes
+    by_size: Mapping[int, _Classes]
     slowest_alarm: int
     reported: Content
     counts: IntArray
@@ -177,7 +184,11 @@ class Sampling:
             step.design,
             _by_outcome(sum((t.counts for t in counting), self._none())),
             {label: _by_outcome(counts) for label, counts in inputs.items()},
-            {label: self._classes(counting, label) for label in labels},
+            {label: self._classes([t.classes for t in counting], label) for label in labels},
+            {
+                size: {label: self._classes([t.by_size[size] for t in counting], label) for label in labels}
+                for size in self._sizes
+            },
             max((tally.slowest_alarm for tally in counting), default=-1),
             reported,
             self._population.owners(reported.injections),
@@ -191,11 +202,18 @@ class Sampling:
     def _none(self) -> IntArray:
         return np.zeros((len(self._strata), len(OUTCOMES)), dtype=np.int64)
 
-    def _classes(self, counting: Sequence[_Tally], label: int) -> dict[str, IntArray]:
+    @property
+    def _sizes(self) -> range:
+        """Cluster sizes that are counted apart; none where all upsets flip one bit."""
+        return (
+            range(1, len(self._population.clusters) + 1) if len(self._population.clusters) > 1 else range(0)
+        )
+
+    def _classes(self, counting: Sequence[_Classes], label: int) -> dict[str, IntArray]:
         """Return the counts of every class of an input, those of the plain outcomes always."""
         found = {outcome: np.zeros(len(self._strata), dtype=np.int64) for outcome in OUTCOMES}
-        for tally in counting:
-            for name, counts in tally.classes.get(label, {}).items():
+        for classes in counting:
+            for name, counts in classes.get(label, {}).items():
                 found[name] = found.get(name, 0) + counts
         return found
 
@@ -205,20 +223,30 @@ class Sampling:
         names, place = found.classes()
         inputs: dict[int, IntArray] = {}
         classes: dict[int, dict[str, IntArray]] = {}
+        by_size: dict[int, dict[int, dict[str, IntArray]]] = {size: {} for size in self._sizes}
+        drawn = self._population.cluster_sizes(found.injections)
+
+        def counted(chosen: npt.NDArray[np.bool_]) -> dict[str, IntArray]:
+            return {
+                name: np.bincount(owner[chosen & (place == i)], minlength=len(self._strata)).astype(np.int64)
+                for i, name in enumerate(names)
+            }
+
         for label in np.unique(found.inputs).tolist():
             own = found.inputs == label
             inputs[label] = self._none()
             np.add.at(inputs[label], (owner[own], found.outcomes[own]), 1)
-            classes[label] = {
-                name: np.bincount(owner[own & (place == i)], minlength=len(self._strata)).astype(np.int64)
-                for i, name in enumerate(names)
-            }
+            classes[label] = counted(own)
+            for size, apart in by_size.items():
+                apart[label] = counted(own & (drawn == size))
         masked = found.outcomes == OUTCOMES.index("masked")
         cost = np.where(masked, MASKED_COST * found.end_cycles, found.end_cycles - found.cycles)
         costs = np.bincount(owner, np.maximum(cost, 1.0), len(self._strata))
         whole = sum(inputs.values(), self._none())
         reported = found.at(np.flatnonzero((found.alarms != "") | (found.corrections != "")))
-        return _Tally(inputs, classes, found.slowest_alarm, reported, whole, costs.astype(np.float64))
+        return _Tally(
+            inputs, classes, by_size, found.slowest_alarm, reported, whole, costs.astype(np.float64)
+        )
 
     def _batch(self, tally: _Tally) -> Batch:
         events = tally.counts[:, self._hazardous].sum(axis=1)

@@ -85,6 +85,7 @@ def sample_evidence(
     estimates: Estimates,
     *,
     by_block: bool = False,
+    size: int | None = None,
 ) -> Evidence:
     """Return what a sample says of all injected storage.
 
@@ -93,12 +94,13 @@ def sample_evidence(
         sample: The injections and how they were chosen.
         estimates: Of the same sample: a total that was found in a better way is kept.
         by_block: No group may span several blocks.
+        size: Of clusters, as if all upsets had it; None for all as they are declared.
     """
-
-    names = sorted({name for own in sample.classes.values() for name in own})
+    classes = sample.classes if size is None else sample.by_size[size]
+    names = sorted({name for own in classes.values() for name in own})
     none = np.zeros(len(sample.strata), dtype=np.int64)
-    ordered = sorted(sample.classes)
-    inputs = [{name: sample.classes[label].get(name, none) for name in names} for label in ordered]
+    ordered = sorted(classes)
+    inputs = [{name: classes[label].get(name, none) for name in names} for label in ordered]
     counts = {name: sum((own[name] for own in inputs), none) for name in names}
 
     def groups(found: Mapping[str, npt.ArrayLike]) -> tuple[PooledGroup, ...]:
@@ -109,7 +111,8 @@ def sample_evidence(
 
     of_inputs = tuple(groups(own) for own in inputs) if campaign.over_inputs and len(inputs) > 1 else ()
     hazardous = Hazards(frozenset(campaign.hazardous)).among(counts)
-    known = {hazardous: estimates.total.fit} if sample.guided and not of_inputs and not by_block else {}
+    whole = size is None and not of_inputs and not by_block
+    known = {hazardous: estimates.total.fit} if sample.guided and whole else {}
     return Evidence(
         groups(counts),
         sample.confidence,

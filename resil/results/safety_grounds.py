@@ -107,6 +107,13 @@ def grounds_of(
         permanent: What is known of permanent faults, or why nothing is.
     """
     by_block = sample_evidence(campaign, sample, estimates, by_block=True)
+    of_sizes = {
+        f"upsets of {'one bit' if size == 1 else f'{size} adjacent bits'} alone": (
+            sample_evidence(campaign, sample, estimates, size=size),
+            sample_evidence(campaign, sample, estimates, size=size, by_block=True),
+        )
+        for size in sample.by_size
+    }
     return Grounds(
         settings,
         frozenset(campaign.hazardous),
@@ -117,6 +124,7 @@ def grounds_of(
         permanent,
         rate_variations(technology, campaign.faults.kinds),
         sample.slowest_alarm,
+        of_sizes,
     )
 
 

@@ -25,8 +25,9 @@ from resil.stats.safety import (
 COVERAGE = "coverage"
 NO_PERMANENT = "No stuck-at campaign was given ([safety] permanent)."
 _IN_TIME = 0.99
-# Rows that rest on what is credited.
-_OF_PERMANENT = ("spfm_permanent", "lfm_permanent", "pmhf_share", classes.MEASURES, *classes.PERMANENT)
+# Rows that rest on permanent faults, on these alone, and on what is credited.
+_PERMANENT_ALONE = ("spfm_permanent", "lfm_permanent", *classes.PERMANENT)
+_OF_PERMANENT = (*_PERMANENT_ALONE, "pmhf_share", classes.MEASURES)
 _CREDITED = ("spfm_transient", classes.IN_USE, "spfm_permanent", "lfm_permanent", "pmhf_share")
 
 
@@ -72,6 +73,8 @@ class Grounds:
         permanent: Of permanent faults; a text says why there is none.
         rates: By name of a variation, the factors of the raw rates of kinds of storage.
         slowest_alarm: Most cycles from a fault to its alarm; -1 if none rose.
+        of_sizes: By name of a variation, `evidence` and `by_block` if all upsets were clusters of one size;
+            whatever the shares of sizes are, rates lie between these.
     """
 
     settings: SafetySettings
@@ -83,6 +86,7 @@ class Grounds:
     permanent: Permanent | str
     rates: Mapping[str, Mapping[str, float]]
     slowest_alarm: int = -1
+    of_sizes: Mapping[str, tuple[Evidence, Evidence]] = field(default_factory=dict)
 
     def varied(self, factors: Mapping[str, float]) -> Grounds:
         """Return the same with the raw upset rates of kinds of storage multiplied."""
@@ -241,6 +245,10 @@ def sensitivity(grounds: Grounds) -> list[tuple[str, list[Row]]]:
     ]
     for title, factors in grounds.rates.items():
         found.append((title, _rows(grounds.varied(factors), Hazards(grounds.hazardous))))
+    for title, (evidence, by_block) in grounds.of_sizes.items():
+        alone = replace(grounds, evidence=evidence, by_block=by_block)
+        rows = _rows(alone, Hazards(grounds.hazardous))
+        found.append((title, [row for row in rows if row.name not in _PERMANENT_ALONE]))
     permanent = grounds.permanent
     if isinstance(permanent, Permanent):
         for title, factors in permanent.rates.items():
