@@ -6,7 +6,8 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from openpyxl import Workbook
@@ -25,17 +26,42 @@ from resil.reports.narrative import heading
 from resil.reports.table import Table
 from resil.reports.tables import storage_table
 
-Cell: TypeAlias = str | int | float | None
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """A cell that a spreadsheet program computes.
+
+    Attributes:
+        text: Without the equals sign.
+        value: What it comes to now, stored beside it for programs that do not compute.
+    """
+
+    text: str
+    value: float | None
+
+
+Cell: TypeAlias = str | int | float | Formula | None
+# Values of formulas by cell, of each sheet.
+Values: TypeAlias = dict[str, dict[str, float]]
 
 FMEDA_COLUMNS = (
     "Block", "Failure mode", "Outcome", "Raw FIT of the block", "Share of failure mode", "Share, lower limit",
     "Share, upper limit", "FIT of failure mode", "Violates the safety goal", "Safety mechanism",
     "Base rate factor", "Base FIT", "Diagnostic coverage", "Residual FIT", "Residual FIT, lower limit",
     "Residual FIT, upper limit",
-    "Injections", "Observed", "Source of figure",
+    "Injections", "Observed", "Source of figure", "Rate weight",
 )  # fmt: skip
+_LETTER = {name: get_column_letter(place) for place, name in enumerate(FMEDA_COLUMNS, start=1)}
+_WEIGHT = (
+    "what the product of raw FIT and share is multiplied with, where bits of unlike raw rates have unlike "
+    "shares: so that the modes of a block add up to its FIT"
+)
 _COVERAGE = "share of the base FIT of hazardous failures that the mechanism detects or corrects"
 _BASE = "share of the rate that is left with hardened cells: they upset less, which is no diagnostic coverage"
+_AS_GIVEN = "as the results give it: it is not these bits times these rates"
+_ROUNDING = 1e-9
+_SHEET_FILE = re.compile(r"xl/worksheets/sheet(\d+)\.xml")
+_FORMULA_CELL = re.compile(rb'(<c r="([A-Z]+\d+)"[^>]*><f>[^<]*</f>)<v\s*/?>(?:</v>)?</c>')
 _FIXED_TIME = (1980, 1, 1, 0, 0, 0)
 # A cell holds no more.
 _LONGEST = 32_767
@@ -47,19 +73,25 @@ _TEXT, _FIGURE = Alignment(wrap_text=True, vertical="top"), Alignment(vertical="
 
 
 def fmeda_xlsx(summary: Summary, protection: ProtectionState | None = None) -> bytes:
-    """Return the workbook: sheets `Summary`, `FMEDA`, `Safety verdict` if one was asked for, `Storage` if
-    there are several kinds, `Detection` if alarms reported anything, `Assumptions of use`,
+    """Return the workbook: sheets `Summary`, `FMEDA`, `Base rates`, `Safety verdict` if one was asked
+    for, `Storage` if there are several kinds, `Detection` if alarms reported anything, `Assumptions of use`,
     `Assumptions & sources`.
 
-    The bytes depend on the arguments alone: no time of writing is stored.
+    Raw rates, rates of failure modes and what is left are formulas: they follow when a rate of a bit, a
+    share, a factor or a coverage is changed. The bytes depend on the arguments alone: no time of writing is
+    stored.
     """
     book = Workbook()
     front = book.active
     if not isinstance(front, Worksheet):
         raise TypeError("a new workbook has no worksheet")
     front.title = "Summary"
-    _fill_summary(front, summary, protection)
-    _fill_fmeda(book.create_sheet("FMEDA"), failure_modes(summary, protection), summary.predicted)
+    values: Values = {}
+    modes = failure_modes(summary, protection)
+    values["Summary"] = _fill_summary(front, summary, protection, modes)
+    fmeda, rates = book.create_sheet("FMEDA"), book.create_sheet("Base rates")
+    values["Base rates"], raw = _fill_rates(rates, summary)
+    values["FMEDA"] = _fill_fmeda(fmeda, modes, summary.predicted, raw)
     if summary.safety is not None:
         _fill_safety(book.create_sheet("Safety verdict"), summary.safety)
     if (by_kind := storage_table(summary)) is not None:
@@ -72,10 +104,12 @@ def fmeda_xlsx(summary: Summary, protection: ProtectionState | None = None) -> b
     book.properties.title = f"FMEDA of {summary.target.name}: {summary.campaign.name}"
     stream = io.BytesIO()
     book.save(stream)
-    return _without_times(stream.getvalue())
+    return _finished(stream.getvalue(), [values.get(name, {}) for name in book.sheetnames])
 
 
-def _fill_summary(sheet: Worksheet, summary: Summary, protection: ProtectionState | None) -> None:
+def _fill_summary(
+    sheet: Worksheet, summary: Summary, protection: ProtectionState | None, modes: Sequence[FailureMode]
+) -> dict[str, float]:
     verdict, total = summary.verdict, summary.total
     safety = summary.safety
     rows: list[Sequence[Cell]] = [
@@ -122,28 +156,83 @@ def _fill_summary(sheet: Worksheet, summary: Summary, protection: ProtectionStat
             ("SPFM before protection", protection.plan.spfm_before, protection.plan.spfm_lo_before),
             ("SPFM with protection", protection.plan.spfm, protection.plan.spfm_lo),
         ]
+    rows += _from_fmeda(modes)
     _head(sheet, ("Quantity", "Value", "Lower limit", "Upper limit"))
-    _rows(sheet, rows)
+    values = _rows(sheet, rows)
     _widths(sheet, (34, 60, 16, 16))
+    return values
 
 
-def _fill_fmeda(sheet: Worksheet, modes: Sequence[FailureMode], predicted: bool) -> None:
+def _from_fmeda(modes: Sequence[FailureMode]) -> list[Sequence[Cell]]:
+    """Return sums of the sheet FMEDA: they follow what is changed there, and have no limits."""
+    last = len(modes) + 2
+    base = sum(mode.base.estimate or 0.0 for mode in modes)
+    residual = sum(mode.residual.estimate or 0.0 for mode in modes)
+    base_at, residual_at = f"FMEDA!{_LETTER['Base FIT']}{last}", f"FMEDA!{_LETTER['Residual FIT']}{last}"
+    part = f"IF({base_at}=0,0,1-{residual_at}/{base_at})"
+    return [
+        ("Computed from sheet FMEDA: base FIT", Formula(base_at, base)),
+        ("Computed from sheet FMEDA: residual FIT", Formula(residual_at, residual)),
+        (
+            "Computed from sheet FMEDA: part of faults that violates no goal",
+            Formula(part, 1.0 - residual / base if base else 0.0),
+        ),
+    ]
+
+
+def _fill_rates(sheet: Worksheet, summary: Summary) -> tuple[dict[str, float], dict[str, Cell]]:
+    """Fill rates of a bit and bits of each block; return values of formulas, and each block's raw FIT.
+
+    A block whose raw FIT is not its bits times these rates (an estimate has none) has it as a figure.
+    """
+    kinds = [row for row in summary.storage if row.bits]
+    _head(sheet, ("Block", "Raw FIT", *(f"{row.kind} bits" for row in kinds), "Note"))
+    rates: list[Cell] = ["FIT of a bit", None, *(row.fit_raw / row.bits for row in kinds)]
+    rates.append("change a rate here: raw FIT, failure modes and residual FIT follow" if kinds else None)
+    rows: list[Sequence[Cell]] = [rates]
+    raw: dict[str, Cell] = {}
+    last = get_column_letter(2 + max(1, len(kinds)))
+    for line, block in enumerate(summary.blocks, start=3):
+        product = sum(row.fit_raw / row.bits * block.bits(row.kind) for row in kinds)
+        own = block.fit_raw
+        adds_up = own is not None and kinds and abs(product - own) <= _ROUNDING * max(own, product)
+        cell: Cell = own
+        if adds_up:
+            cell = Formula(f"SUMPRODUCT(C$2:{last}$2,C{line}:{last}{line})", own)
+        rows.append(
+            (block.name, cell, *(block.bits(row.kind) for row in kinds), None if adds_up else _AS_GIVEN)
+        )
+        raw[block.name] = Formula(f"'Base rates'!B{line}", own) if own is not None else None
+    values = _rows(sheet, rows)
+    for line in range(2, sheet.max_row + 1):
+        sheet.cell(line, 2).number_format = "0.00E+00"
+    for column in range(3, 3 + len(kinds)):
+        sheet.cell(2, column).number_format = "0.00E+00"
+    _widths(sheet, (16, 14, *[14] * len(kinds), 60))
+    return values, raw
+
+
+def _fill_fmeda(
+    sheet: Worksheet, modes: Sequence[FailureMode], predicted: bool, raw: Mapping[str, Cell]
+) -> dict[str, float]:
     _head(sheet, FMEDA_COLUMNS)
-    _rows(sheet, [_mode_row(mode, predicted) for mode in modes])
+    lines = [_mode_row(mode, predicted, raw, line) for line, mode in enumerate(modes, start=2)]
+    values = _rows(sheet, lines)
     rates = sum(mode.fit.estimate or 0.0 for mode in modes)
     residual = sum(mode.residual.estimate or 0.0 for mode in modes)
     base = sum(mode.base.estimate or 0.0 for mode in modes)
     total: list[Cell] = [None] * len(FMEDA_COLUMNS)
     total[0] = "total"
-    total[FMEDA_COLUMNS.index("FIT of failure mode")] = rates
-    total[FMEDA_COLUMNS.index("Base FIT")] = base
-    total[FMEDA_COLUMNS.index("Residual FIT")] = residual
+    for name, value in (("FIT of failure mode", rates), ("Base FIT", base), ("Residual FIT", residual)):
+        total[FMEDA_COLUMNS.index(name)] = Formula(
+            f"SUM({_LETTER[name]}2:{_LETTER[name]}{len(modes) + 1})", value
+        )
     observed = sum(mode.block.counts[mode.outcome.key] for mode in modes)
     total[FMEDA_COLUMNS.index("Observed")] = None if predicted else observed
     total[FMEDA_COLUMNS.index("Source of figure")] = (
         "sums of the estimates above; limits do not add up: the interval of the total is on sheet Summary"
     )
-    _rows(sheet, [total])
+    values |= _rows(sheet, [total])
     for cell in sheet[sheet.max_row]:
         cell.font, cell.fill = Font(bold=True), _TOTAL_FILL
     for index, name in enumerate(FMEDA_COLUMNS, start=1):
@@ -153,24 +242,49 @@ def _fill_fmeda(sheet: Worksheet, modes: Sequence[FailureMode], predicted: bool)
         for row in range(2, sheet.max_row + 1):
             if pattern is not None:
                 sheet.cell(row, index).number_format = pattern
-    _widths(sheet, (10, 38, 14, 12, 12, 12, 12, 13, 12, 34, 12, 12, 12, 12, 12, 12, 11, 10, 70))
+    _widths(sheet, (9, 24, 12, 9, 8, 8, 8, 9, 8, 18, 9, 9, 9, 9, 9, 9, 9, 9, 32, 8))
     sheet.auto_filter.ref = f"A1:{get_column_letter(len(FMEDA_COLUMNS))}{sheet.max_row - 1}"
+    return values
 
 
-def _mode_row(mode: FailureMode, predicted: bool) -> list[Cell]:
+def _mode_row(mode: FailureMode, predicted: bool, raw: Mapping[str, Cell], line: int) -> list[Cell]:
     if not mode.block.sampled:
         unknown: list[Cell] = [None] * len(FMEDA_COLUMNS)
         unknown[:3] = mode.block.name, mode.outcome.failure_mode, mode.outcome.key
-        unknown[-1] = f"not {'predicted' if predicted else 'injected'}: not known, which is not zero"
+        unknown[FMEDA_COLUMNS.index("Source of figure")] = (
+            f"not {'predicted' if predicted else 'injected'}: not known, which is not zero"
+        )
         return unknown
-    injections, observed = mode.block.injections, mode.block.counts[mode.outcome.key]
-    return [
-        mode.block.name, mode.outcome.failure_mode, mode.outcome.key, mode.block.fit_raw, mode.share.estimate,
-        mode.share.lo, mode.share.hi, mode.fit.estimate, "yes" if mode.violates else "no", mode.mechanism,
-        mode.base_factor, mode.base.estimate, mode.coverage, mode.residual.estimate, mode.residual.lo,
-        mode.residual.hi, None if predicted else injections,
-        None if predicted else observed, mode.source,
-    ]  # fmt: skip
+    at = {name: f"{letter}{line}" for name, letter in _LETTER.items()}
+    rate, weight = at["Raw FIT of the block"], at["Rate weight"]
+    left = f"{at['Base rate factor']}*(1-{at['Diagnostic coverage']})"
+
+    def residual(share: str) -> str:
+        return f'IF({at["Violates the safety goal"]}="yes",{rate}*{at[share]}*{weight}*{left},0)'
+
+    known: dict[str, Cell] = {
+        "Block": mode.block.name,
+        "Failure mode": mode.outcome.failure_mode,
+        "Outcome": mode.outcome.key,
+        "Raw FIT of the block": raw.get(mode.block.name),
+        "Share of failure mode": mode.share.estimate,
+        "Share, lower limit": mode.share.lo,
+        "Share, upper limit": mode.share.hi,
+        "FIT of failure mode": Formula(f"{rate}*{at['Share of failure mode']}*{weight}", mode.fit.estimate),
+        "Violates the safety goal": "yes" if mode.violates else "no",
+        "Safety mechanism": mode.mechanism,
+        "Base rate factor": mode.base_factor,
+        "Base FIT": Formula(f"{at['FIT of failure mode']}*{at['Base rate factor']}", mode.base.estimate),
+        "Diagnostic coverage": mode.coverage,
+        "Residual FIT": Formula(residual("Share of failure mode"), mode.residual.estimate),
+        "Residual FIT, lower limit": Formula(residual("Share, lower limit"), mode.residual.lo),
+        "Residual FIT, upper limit": Formula(residual("Share, upper limit"), mode.residual.hi),
+        "Injections": None if predicted else mode.block.injections,
+        "Observed": None if predicted else mode.block.counts[mode.outcome.key],
+        "Source of figure": mode.source,
+        "Rate weight": mode.weight,
+    }
+    return [known[name] for name in FMEDA_COLUMNS]
 
 
 def _fill_detection(sheet: Worksheet, tables: Sequence[Table]) -> None:
@@ -210,6 +324,7 @@ def _fill_sources(sheet: Worksheet, summary: Summary, protection: ProtectionStat
         rows += [("assumption", text, None, None, None) for text in protection.plan.assumptions]
     rows.append(("definition", "Base rate factor", _BASE, None, None))
     rows.append(("definition", "Diagnostic coverage", _COVERAGE, None, None))
+    rows.append(("definition", "Rate weight", _WEIGHT, None, None))
     rows += [("metric", text, None, None, None) for text in summary.metrics.notes]
     rows += [("limit", text, None, None, None) for text in summary.notes]
     rows += [("outcome", outcome.title, outcome.meaning, None, None) for outcome in OUTCOMES]
@@ -272,7 +387,9 @@ def _head(sheet: Worksheet, titles: Sequence[str]) -> None:
     sheet.freeze_panes = "A2"
 
 
-def _rows(sheet: Worksheet, rows: Sequence[Sequence[Cell]]) -> None:
+def _rows(sheet: Worksheet, rows: Sequence[Sequence[Cell]]) -> dict[str, float]:
+    """Write rows below what is there; return what formulas among them come to, by cell."""
+    values: dict[str, float] = {}
     for line, row in enumerate(rows, start=sheet.max_row + 1):
         for column, value in enumerate(row, start=1):
             cell = sheet.cell(line, column)
@@ -281,21 +398,32 @@ def _rows(sheet: Worksheet, rows: Sequence[Sequence[Cell]]) -> None:
                 cell.value = text if len(text) <= _LONGEST else f"{text[: _LONGEST - len(_CUT)]}{_CUT}"
                 cell.data_type = "s"
                 cell.alignment = _TEXT
+            elif isinstance(value, Formula):
+                cell.value, cell.alignment = f"={value.text}", _FIGURE
+                if value.value is not None:
+                    values[cell.coordinate] = value.value
             else:
                 cell.value = value
                 cell.alignment = _FIGURE
+    return values
 
 
 def _widths(sheet: Worksheet, widths: Sequence[float]) -> None:
     for index, width in enumerate(widths, start=1):
         sheet.column_dimensions[get_column_letter(index)].width = width
-    sheet.page_setup.orientation = "landscape"
+    sheet.page_setup.orientation, sheet.page_setup.paperSize = "landscape", sheet.PAPERSIZE_A4
+    sheet.print_title_rows = "1:1"
     sheet.page_setup.fitToHeight = 0
     sheet.sheet_properties.pageSetUpPr.fitToPage = True
 
 
-def _without_times(data: bytes) -> bytes:
-    """Return the same workbook without the times at which it was written."""
+def _finished(data: bytes, values: Sequence[Mapping[str, float]]) -> bytes:
+    """Return the same workbook without the times at which it was written, and with the values of formulas.
+
+    Args:
+        data: The workbook.
+        values: Of each sheet, by cell: who opens it without computing sees these.
+    """
     stamp = re.compile(rb"(<dcterms:(created|modified)[^>]*>)[^<]*(<)")
     out = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(data)) as source, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as sink:
@@ -303,7 +431,19 @@ def _without_times(data: bytes) -> bytes:
             content = source.read(name)
             if name == "docProps/core.xml":
                 content = stamp.sub(rb"\g<1>1980-01-01T00:00:00Z\g<3>", content)
+            if found := _SHEET_FILE.fullmatch(name):
+                content = _with_values(content, values[int(found[1]) - 1])
             member = zipfile.ZipInfo(name, _FIXED_TIME)
             member.compress_type = zipfile.ZIP_DEFLATED
             sink.writestr(member, content)
     return out.getvalue()
+
+
+def _with_values(sheet: bytes, values: Mapping[str, float]) -> bytes:
+    """Put values beside the formulas of a sheet."""
+
+    def valued(cell: re.Match[bytes]) -> bytes:
+        value = values.get(cell[2].decode())
+        return cell[0] if value is None else b"%s<v>%s</v></c>" % (cell[1], repr(value).encode())
+
+    return _FORMULA_CELL.sub(valued, sheet)

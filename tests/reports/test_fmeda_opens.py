@@ -72,7 +72,7 @@ def test_every_part_is_declared_and_every_relation_leads_somewhere(parts):
             assert place in parts
 
 
-def test_no_cell_is_a_formula_or_an_error_and_every_style_is_there(parts):
+def test_every_formula_has_its_value_no_cell_is_an_error_and_every_style_is_there(parts):
     styles = ElementTree.fromstring(parts["xl/styles.xml"])
     formats = len(styles.find(f"{MAIN}cellXfs"))
     fonts, fills = len(styles.find(f"{MAIN}fonts")), len(styles.find(f"{MAIN}fills"))
@@ -83,7 +83,9 @@ def test_no_cell_is_a_formula_or_an_error_and_every_style_is_there(parts):
     for name, sheet in sheets(parts):
         for cell in sheet.iter(f"{MAIN}c"):
             seen += 1
-            assert cell.find(f"{MAIN}f") is None, f"{name} {cell.get('r')}"
+            if cell.find(f"{MAIN}f") is not None:
+                assert cell.find(f"{MAIN}v") is not None, f"{name} {cell.get('r')}"
+                assert cell.find(f"{MAIN}v").text, f"{name} {cell.get('r')}"
             assert cell.get("t", "n") in ("n", "inlineStr"), f"{name} {cell.get('r')}"
             assert int(cell.get("s", 0)) < formats
             if cell.get("t", "n") == "n" and (value := cell.find(f"{MAIN}v")) is not None:
