@@ -17,7 +17,7 @@ _COROUTINES = {"CFG_CXXFLAGS_STD": "-std=gnu++20", "CFG_CXXFLAGS_COROUTINES": "-
 _MAIN = Path(__file__).with_name("recorded_main.cpp")
 
 
-def testbench(sources: Sequence[Path], top: str, *flags: str) -> Path:
+def compiled_testbench(sources: Sequence[Path], top: str, *flags: str) -> Path:
     """Return the program of a testbench that drives itself, compiled once.
 
     Args:
@@ -45,7 +45,7 @@ def testbench(sources: Sequence[Path], top: str, *flags: str) -> Path:
             "tb",
         ]
         verilate([*arguments, *map(str, sources)], folder)
-        make_verilated("Vtb.mk", folder, _COROUTINES | {"OPT_FAST": "-O1"})
+        make_verilated("Vtb.mk", folder, _COROUTINES | {"OPT_FAST": "-O0"})
 
     return cached_folder("testbench", key, build) / "tb"
 

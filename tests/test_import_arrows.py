@@ -60,6 +60,7 @@ _ROOMS["study"] = {*_ROOMS} - {"work", "faults", "trace", "validation"}
 _ROOMS["rates"] = {"record"}
 _ROOMS["watch"] = {"record", "folder"}
 _ROOMS["assessor"] = {"record", "campaign", "bench", "folder"}
+_ROOMS["proposal"] = {"record"}
 _ROOMS["installation"] = {"record"}
 _ROOMS["listing"] = {"campaign", "protection", "record"}
 _ROOMS["commands"] = {*_ROOMS} - {"record", "farm", "faults"}

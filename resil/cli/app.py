@@ -9,12 +9,14 @@ import typer
 
 from resil.cli.examples import epilog
 from resil.commands.audit import audit
+from resil.commands.check import check
 from resil.commands.clip import clip
 from resil.commands.compare import compare
 from resil.commands.doctor import doctor
 from resil.commands.estimate import estimate
 from resil.commands.explain import explain
 from resil.commands.infer import infer
+from resil.commands.init import init
 from resil.commands.learn import learn
 from resil.commands.list import list_
 from resil.commands.merge import merge
@@ -31,7 +33,7 @@ from resil.commands.view import view
 from resil.version import __version__
 
 COMMANDS = (
-    run, study, estimate, learn, sites,
+    init, check, run, study, estimate, learn, sites,
     protect, report, view, compare, merge, replay, trace, explain, audit,
     infer, clip, rates, list_, doctor, validate,
 )  # fmt: skip

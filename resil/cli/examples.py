@@ -2,6 +2,14 @@
 """What stands below the help of each command: lines to be tried."""
 
 EXAMPLES = {
+    "init": (
+        "resil init --top smooth -f rtl.f --waves smooth.vcd --instance tb.u_dut --out own",
+        "resil init --top smooth -f rtl.f --out own",
+    ),
+    "check": (
+        "resil check campaign.toml",
+        "resil check campaign.toml --json",
+    ),
     "run": (
         "resil run campaign.toml --out runs/first",
         "resil run campaign.toml --dry-run",

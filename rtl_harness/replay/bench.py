@@ -20,7 +20,9 @@ from resil.rtl_harness.replay.layout import (
 
 BENCH, INSTANCE = "resil_replay", "u_dut"
 CLOCK, RESET, DONE = "clk_i", "rst_ni", "done_o"
-RECORDING, RESULT, RESULT_ARRAY = "recording", "result", "result_q"
+RECORDING, RECORDING_ARRAY = "recording", "recording_q"
+RESULT, RESULT_ARRAY = "result", "result_q"
+_READ = "compared_o"
 
 
 def stream_name(number: int) -> str:
@@ -53,10 +55,10 @@ def bench_text(layout: Layout, top: str, parameters: Mapping[str, int], passed: 
         passed: Outputs of the top that are outputs of the bench too, as alarms are.
     """
     widths = {port.name: port.width for port in layout.outputs}
-    ports = [DONE, *(f"[{widths[name] - 1}:0] {passed_on(name)}" for name in passed)]
+    ports = [f"{DONE}", _READ, *(f"[{widths[name] - 1}:0] {passed_on(name)}" for name in passed)]
     parts = [
         _head(layout, top, ports),
-        _memory(RECORDING, 8 * layout.word_bytes, "cycle_q"),
+        _recording(layout),
         _design(layout, top, parameters),
         "".join(f"  assign {passed_on(name)} = out_{name};\n" for name in passed),
         _cyclewise(layout),
@@ -114,6 +116,39 @@ def _memory(name: str, width: int, address: str) -> str:
 """
 
 
+def _recording(layout: Layout) -> str:
+    """Return the memory of the recording, and the registers that drive inputs from it.
+
+    Asynchronous resets among the inputs have to come from registers, or gates would not know their edges.
+    """
+    words, inputs = words_parameter(RECORDING), layout.input_bits
+    width, address = 8 * layout.word_bytes, f"[$clog2({words})-1:0]"
+    declared = begun = first = taken = noted = go = ""
+    if inputs.width:
+        declared = f"\n  logic [{inputs.width - 1}:0] inputs_q;"
+        first = f"\n    inputs_q = {RECORDING_ARRAY}[0]{inputs.text};"
+        taken = f"\n    inputs_q <= {RECORDING_ARRAY}[next{address}]{inputs.text};"
+    if layout.by_edges:
+        begun, go, noted = "\n  logic begun_q;", "begun_q && ", f"\n    begun_q <= {RESET};"
+    edge = f"posedge {CLOCK}" if layout.by_edges else _edge(layout)
+    step = f"{COUNT_BITS}'({go}replaying && !{RECORDING}[{LAST}])"
+    return f"""\
+  logic [{width - 1}:0] {RECORDING_ARRAY}[{words}];
+  logic [{width - 1}:0] {RECORDING};
+  assign {RECORDING} = {RECORDING_ARRAY}[cycle_q{address}];
+  logic [{COUNT_BITS - 1}:0] next;{declared}{begun}
+  initial begin : load_recording
+    string file;
+    if ($value$plusargs("{plusarg(RECORDING)}=%s", file)) $readmemh(file, {RECORDING_ARRAY});{first}
+  end
+  assign next = !{RESET} ? '0 : cycle_q + {step};
+  always_ff @({edge}) begin
+    cycle_q <= next;{taken}{noted}
+    if (1'b0) {RECORDING_ARRAY}[0] <= '0;
+  end
+"""
+
+
 def _design(layout: Layout, top: str, parameters: Mapping[str, int]) -> str:
     lines, pins, low = [], [], layout.input_bits.low
     if layout.by_edges:
@@ -124,7 +159,7 @@ def _design(layout: Layout, top: str, parameters: Mapping[str, int]) -> str:
     else:
         pins += [f".{layout.clocks[0]}({CLOCK})"]
     for port in layout.inputs:
-        value = f"{RECORDING}{Field(low, port.width).text}"
+        value = f"inputs_q{Field(low - layout.input_bits.low, port.width).text}"
         pins.append(f".{port.name}({f'{port.enum}{chr(39)}({value})' if port.enum else value})")
         low += port.width
     for port in layout.outputs:
@@ -210,7 +245,7 @@ def _holds(layout: Layout, condition: Condition) -> str:
             if own.name == port.name:
                 break
             low += own.width
-        value = f"{RECORDING}[{low}]"
+        value = f"inputs_q[{low - layout.input_bits.low}]"
     return value if condition.high else f"!{value}"
 
 
@@ -244,42 +279,25 @@ def _result(layout: Layout) -> str:
     if ($value$plusargs("{plusarg(RESULT)}=%s", file)) $readmemh(file, {RESULT_ARRAY});
   end
   always_ff @({_edge(layout)}) if (result_write) {RESULT_ARRAY}[result_address] <= result_data;
+  // A memory that nothing reads has no gates.
+  assign {_READ} = {RESULT_ARRAY}[2'd{COMPARED}][0];
 """
 
 
 def _steps(layout: Layout) -> str:
     counted = [f"|{RECORDING}{layout.mask_bits.text}"] if layout.cyclewise else []
     counted += [f"accepted{number}" for number in range(len(layout.streams))]
-    step = CLOCK if layout.by_edges else ""
-    advance = f"""\
-  always_ff @(posedge {CLOCK}) begin
-    if (!{RESET}) begin
-      cycle_q <= '0;
-      begun_q <= 1'b0;
-    end else if (replaying) begin
-      begun_q <= 1'b1;
-      if (begun_q && !{RECORDING}[{LAST}]) cycle_q <= cycle_q + 1'b1;
-    end
-  end
-"""
-    if step:
-        counting, begun = advance, "  logic begun_q;\n"
-        own = ""
-    else:
-        counting = begun = ""
-        own = f"\n      if (replaying && !{RECORDING}[{LAST}]) cycle_q <= cycle_q + 1'b1;"
-    reset = "" if step else "\n      cycle_q <= '0;"
     return f"""\
-{begun}{counting}  always_ff @({_edge(layout)}) begin
+  always_ff @({_edge(layout)}) begin
     if (!{RESET}) begin
       state_q <= '0;
       seen_q <= 1'b0;
-      compared_q <= '0;{reset}
+      compared_q <= '0;
     end else begin
       if (replaying && {RECORDING}[{LAST}]) state_q <= 2'd1;
       if (state_q == 2'd1) state_q <= 2'd2;
       if ({RECORDING}[{FIRST}] && |differs) seen_q <= 1'b1;
-      if (replaying && ({" || ".join(counted)})) compared_q <= compared_q + 1'b1;{own}
+      if (replaying && ({" || ".join(counted)})) compared_q <= compared_q + 1'b1;
     end
   end
 """

@@ -17,6 +17,7 @@ from resil.rtl_harness.replay.bench import (
     DONE,
     INSTANCE,
     RECORDING,
+    RECORDING_ARRAY,
     RESET,
     RESULT,
     RESULT_ARRAY,
@@ -209,7 +210,9 @@ def _memories(layout: Layout) -> dict[str, TargetMemory]:
     sizes = {RECORDING: layout.word_bytes}
     sizes |= {stream_name(i): layout.stream_bytes(own) for i, own in enumerate(layout.streams)}
     found = {
-        name: TargetMemory(f"u_{name}.mem_q", size, plusarg(name), observed=False)
+        name: TargetMemory(
+            RECORDING_ARRAY if name == RECORDING else f"u_{name}.mem_q", size, plusarg(name), observed=False
+        )
         for name, size in sizes.items()
     }
     found[RESULT] = TargetMemory(RESULT_ARRAY, layout.result_bytes, plusarg(RESULT), observed=False)

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from resil.rtl_harness.design.slang import SlangSources, read_design
 from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.errors import HarnessError
 
@@ -40,27 +40,21 @@ def read_ports(target: Target, parameters: Mapping[str, int]) -> tuple[Port, ...
         HarnessError: The RTL cannot be read, has no such top, or a port is of a kind that no waveform drives:
             an interface, an array that is not packed, or in both directions.
     """
-    from pyslang import driver
-
-    tool = driver.Driver()
-    tool.addStandardArgs()
-    words = ["slang", "--top", target.top, *(f"-I{folder}" for folder in target.include_dirs)]
-    words += [f"-D{name}={value}" if value else f"-D{name}" for name, value in target.defines.items()]
-    words += [f"-G{name}={value}" for name, value in parameters.items()]
-    words += [str(source) for source in target.sources]
-    read = tool.parseCommandLine(shlex.join(words)) and tool.processOptions() and tool.parseAllSources()
-    tops = [*tool.createCompilation().getRoot().topInstances] if read else []
-    top = next((own for own in tops if own.name == target.top), None)
-    if top is None:
-        raise HarnessError(
-            f"target {target.name}: top: expected a module {target.top} in the sources, found none that "
-            "slang can read; correct the name, or the sources",
-            "top",
-        )
-    return tuple(_port(target, own) for own in top.body.portList)
+    given = SlangSources(target.sources, target.include_dirs, target.defines)
+    design = read_design(target.name, target.top, given, parameters)
+    return ports_of(target.name, design.top)
 
 
-def _port(target: Target, found: object) -> Port:
+def ports_of(name: str, top: Any) -> tuple[Port, ...]:  # noqa: ANN401
+    """Return the ports of an instance of slang; `name` is the target's, for messages.
+
+    Raises:
+        HarnessError: As `read_ports`.
+    """
+    return tuple(_port(name, own) for own in top.body.portList)
+
+
+def _port(target: str, found: object) -> Port:
     from pyslang import ast
 
     name = str(getattr(found, "name", ""))
@@ -78,7 +72,7 @@ def _port(target: Target, found: object) -> Port:
         reason = f"of the enumeration {kind}, which no package declares"
     if reason:
         raise HarnessError(
-            f"target {target.name}: top: expected ports that are inputs or outputs of bits, found {name}, "
+            f"target {target}: top: expected ports that are inputs or outputs of bits, found {name}, "
             f"which is {reason}; put the top into a module of yours whose ports are vectors, and record that",
             f"top.{name}",
         )

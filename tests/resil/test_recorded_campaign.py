@@ -15,7 +15,7 @@ from resil.progress import Progress
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.faults import Fault
 from resil.run.campaign import compared_goldens, golden_runs
-from testkit.recorded import copied_example, run_testbench, testbench
+from testkit.recorded import compiled_testbench, copied_example, run_testbench
 
 INSTANCE = "smooth_tb.u_dut"
 WATCHED = ("out_data_o", "out_valid_o", "in_ready_o", "parity_error_o")
@@ -30,7 +30,7 @@ def example(tmp_path_factory):
 @pytest.fixture(scope="module")
 def program(example):
     sources = [*sorted((example / "rtl").glob("*.sv")), example / "smooth_tb.sv"]
-    return testbench(sources, "smooth_tb", "--trace")
+    return compiled_testbench(sources, "smooth_tb", "--trace")
 
 
 def sampled(file: Path) -> tuple[list[int], list[tuple[int, ...]]]:

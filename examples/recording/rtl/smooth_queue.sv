@@ -11,7 +11,7 @@ module smooth_queue (
   output logic [9:0] data_o
 );
 
-  logic [9:0] word_q[4];
+  logic [3:0][9:0] word_q;
   logic [2:0] write_q, read_q;
 
   assign full_o  = write_q == {~read_q[2], read_q[1:0]};

@@ -1,0 +1,3 @@
+rtl/smooth_taps.sv
+rtl/smooth_queue.sv
+rtl/smooth.sv

@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A bench where there is no recording: known buses connected, the rest driven from a memory of zeros."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from resil.proposal.buses import Bus
+from resil.proposal.design import OwnDesign
+from resil.rtl_harness.replay.ports import Port
+
+# Cycles that a bench without a host runs; words of its memories.
+CYCLES = 1024
+_HOSTS = {"APB": "resil_apb_master", "AXI4-Lite": "resil_axil_master"}
+_MEMORIES = ("AXI4", "AXI4-Lite")
+_REQUEST = ("req_valid", "req_write", "req_addr", "req_data", "rsp_valid", "rsp_data", "rsp_error")
+_HOST_PORTS = {
+    "APB": (
+        ("psel", "penable", "pwrite", "paddr", "pwdata", "pstrb"),
+        {"pready": "1'b1", "prdata": "'0", "pslverr": "1'b0"},
+    ),
+    "AXI4-Lite": (
+        ("awvalid", "awaddr", "wvalid", "wdata", "wstrb", "bready", "arvalid", "araddr", "rready"),
+        dict.fromkeys(("awready", "wready", "bvalid", "arready", "rvalid"), "1'b0")
+        | dict.fromkeys(("bresp", "rdata", "rresp"), "'0"),
+    ),
+}
+_MEMORY_IN = (
+    "arvalid",
+    "arid",
+    "araddr",
+    "arlen",
+    "arsize",
+    "arburst",
+    "rready",
+    "awvalid",
+    "awid",
+    "awaddr",
+)
+_MEMORY_IN += ("awlen", "awsize", "awburst", "wvalid", "wdata", "wstrb", "wlast", "bready")
+_MEMORY_OUT = (
+    "arready",
+    "rvalid",
+    "rid",
+    "rdata",
+    "rresp",
+    "rlast",
+    "awready",
+    "wready",
+    "bvalid",
+    "bid",
+    "bresp",
+)
+_ABSENT = {"arburst": "2'd1", "awburst": "2'd1", "wlast": "1'b1", "wstrb": "'1"}
+
+
+def memories(design: OwnDesign) -> list[Bus]:
+    """Return the buses behind which the bench has a memory."""
+    return [bus for bus in design.buses if bus.manager and bus.kind.name in _MEMORIES]
+
+
+def host(design: OwnDesign) -> Bus | None:
+    """Return the bus on which the bench has a host; the first that it can serve."""
+    return next((b for b in design.buses if not b.manager and b.kind.name in _HOSTS), None)
+
+
+def _connected(design: OwnDesign) -> set[str]:
+    buses = [*memories(design), *filter(None, [host(design)])]
+    found = {port.name for bus in buses for port in bus.ports.values()}
+    found |= {port.name for port in design.clocks} | {reset.port.name for reset in design.resets}
+    return found
+
+
+def _free(design: OwnDesign, direction: str) -> list[Port]:
+    taken = _connected(design)
+    return [port for port in design.ports if port.direction == direction and port.name not in taken]
+
+
+def _width(ports: Iterable[Port]) -> int:
+    return 8 * max(1, -(-sum(port.width for port in ports) // 8))
+
+
+def bench_keys(design: OwnDesign) -> dict[str, str]:
+    """Return the keys of the target file that describe the bench, as TOML."""
+    keys = {"top": f'"{design.top}_bench"', "dut": '"u_dut"', "clock": '"clk_i"', "reset": '"rst_ni"'}
+    keys["done"] = '"done_o"'
+    tables = {"stimulus": ("u_stimulus.mem_q", _width(_free(design, "input")) // 8, False)}
+    tables["sink"] = ("u_sink.mem_q", _width(_free(design, "output")) // 8, True)
+    for number, bus in enumerate(memories(design)):
+        width = bus.ports["wdata"].width
+        tables[f"memory{number}"] = (f"u_memory{number}.mem_q", width // 8, True)
+    if host(design) is not None:
+        tables["boot"] = ("u_boot.program_q", 16, False)
+    rows = [
+        f'{name} = {{ path = "{path}", word_bytes = {size}, plusarg = "{name}", '
+        f"observed = {str(seen).lower()} }}"
+        for name, (path, size, seen) in tables.items()
+    ]
+    return {**keys, "memories": "{ " + ", ".join(rows) + " }"}
+
+
+def bench_work(design: OwnDesign) -> list[str]:
+    """Return the table [workload] for the bench, in lines."""
+    names = ", ".join(port.name for port in _free(design, "input")) or "none"
+    lines = ["[workload]", "", "[[workload.images]]", 'memory = "stimulus"']
+    lines += [f'file = "stimulus.hex"           # a person decides: inputs ({names}), a word a cycle']
+    for number, bus in enumerate(memories(design)):
+        lines += ["", f"# [[workload.images]]             # a person decides: content behind {bus.title}"]
+        lines += [f'# memory = "memory{number}"', '# file = "memory.bin"']
+    if host(design) is not None:
+        lines += ["", "[[workload.images]]", 'memory = "boot"']
+        lines += ['file = "boot.hex"               # a person decides: what the host writes and waits for']
+    size = _width(_free(design, "output")) // 8
+    lines += ["", "[workload.output]", 'memory = "sink"                 # outputs of each cycle']
+    return [*lines, f"shape = [{CYCLES}, {size}]", 'dtype = "uint8"']
+
+
+def images(design: OwnDesign) -> dict[str, str]:
+    """Return the memory images that the campaign names: zeros, and a host that does nothing and ends."""
+    found = {"stimulus.hex": "0\n" * CYCLES}
+    if host(design) is not None:
+        wait = f"{0:08x}{CYCLES - 64:08x}{0:08x}{6:08x}"
+        found["boot.hex"] = f"{wait}\n{'0' * 32}\n"
+    return found
+
+
+def bench_text(design: OwnDesign) -> str:
+    """Return the bench as SystemVerilog."""
+    ends = "host_done" if host(design) is not None else f"cycle_q == 32'd{CYCLES - 1}"
+    parts = [
+        _head(design, ends),
+        *(_memory(bus, number) for number, bus in enumerate(memories(design))),
+        _host(host(design)),
+        _design(design),
+        "endmodule\n",
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def _head(design: OwnDesign, ends: str) -> str:
+    inputs, outputs = _free(design, "input"), _free(design, "output")
+    alarms = [own.port for own in design.alarms]
+    ports = "".join(f",\n  output logic [{port.width - 1}:0] {port.name}" for port in alarms)
+    return f"""\
+// SPDX-License-Identifier: Apache-2.0
+/// A closed bench of {design.top}, proposed by resil init: a person decides what it is driven with.
+module {design.top}_bench (
+  input  logic clk_i,
+  input  logic rst_ni,
+  output logic done_o{ports}
+);
+
+  logic [31:0] cycle_q;
+  logic done_q;
+  assign done_o = done_q;
+  logic host_done;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      cycle_q <= '0;
+      done_q <= 1'b0;
+    end else begin
+      if (cycle_q != 32'd{CYCLES - 1}) cycle_q <= cycle_q + 1'b1;
+      if ({ends}) done_q <= 1'b1;
+    end
+  end
+
+  // Inputs that are on no bus that the bench knows: a word a cycle, zeros until a person decides.
+{_declared(inputs, design)}\
+  logic [{_width(inputs) - 1}:0] stimulus;
+{_replay_memory("stimulus", _width(inputs), "1'b0", "'0", "stimulus")}\
+{_split(inputs, design)}
+  // What the outputs were in each cycle.
+{_declared([port for port in outputs if port not in alarms], design)}\
+  logic [{_width(outputs) - 1}:0] sink, unused_sink;
+  assign sink = {_width(outputs)}'({{{", ".join(port.name for port in outputs) or "1'b0"}}});
+{_replay_memory("sink", _width(outputs), "!done_q", "sink", "unused_sink")}"""
+
+
+def _declared(ports: Iterable[Port], design: OwnDesign) -> str:
+    return "".join(
+        f"  logic [{port.width - 1}:0] {port.name};\n" for port in ports if port not in design.clocks
+    )
+
+
+def _split(inputs: list[Port], design: OwnDesign) -> str:
+    lines, low = [], 0
+    for port in inputs:
+        lines.append(f"  assign {port.name} = stimulus[{low + port.width - 1}:{low}];\n")
+        low += port.width
+    return "".join(lines)
+
+
+def _replay_memory(name: str, width: int, write: str, data: str, read: str) -> str:
+    return f"""\
+  resil_replay_mem #(.Words({CYCLES}), .Width({width}), .PlusArg("{name}")) u_{name} (
+    .clk_i, .we_i({write}), .address_i(cycle_q[{(CYCLES - 1).bit_length() - 1}:0]),
+    .data_i({data}), .data_o({read})
+  );
+"""
+
+
+def _memory(bus: Bus, number: int) -> str:
+    ports = bus.ports
+    pins = [".clk_i", ".rst_ni"]
+    for signal in _MEMORY_IN:
+        pins.append(f".{signal}_i({ports[signal].name if signal in ports else _absent(signal, bus)})")
+    pins += [f".{signal}_o({ports[signal].name if signal in ports else ''})" for signal in _MEMORY_OUT]
+    width, ids = ports["wdata"].width, ports["arid"].width if "arid" in ports else 1
+    declared = "".join(f"  logic [{port.width - 1}:0] {port.name};\n" for port in ports.values())
+    joined = ",\n    ".join(pins)
+    return f"""\
+  // {bus.title}
+{declared}  resil_axi_mem #(
+    .DataWidth({width}), .AddrWidth({ports["araddr"].width}), .IdWidth({ids}),
+    .Words({CYCLES}), .PlusArg("memory{number}")
+  ) u_memory{number} (
+    {joined}
+  );
+"""
+
+
+def _absent(signal: str, bus: Bus) -> str:
+    if signal in ("arsize", "awsize"):
+        return f"3'd{(bus.ports['wdata'].width // 8).bit_length() - 1}"
+    return _ABSENT.get(signal, "'0")
+
+
+def _host(bus: Bus | None) -> str:
+    if bus is None:
+        return "  assign host_done = 1'b0;\n"
+    outputs, inputs = _HOST_PORTS[bus.kind.name]
+    declared = "".join(f"  logic [{port.width - 1}:0] {port.name};\n" for port in bus.ports.values())
+    wires = "".join(f"  logic {'[31:0] ' if n.endswith(('addr', 'data')) else ''}{n};\n" for n in _REQUEST)
+    pins = [f".{n}_i({n})" for n in _REQUEST[:4]] + [f".{n}_o({n})" for n in _REQUEST[4:]]
+    whole, taken = [], []
+    for signal in outputs:
+        if signal not in bus.ports:
+            pins.append(f".{signal}_o()")
+            continue
+        wide = {"addr": 32, "data": 32, "strb": 4}.get(signal[-4:], 1)
+        whole.append(f"  logic [{wide - 1}:0] host_{signal};\n")
+        taken.append(f"  assign {bus.ports[signal].name} = {bus.ports[signal].width}'(host_{signal});\n")
+        pins.append(f".{signal}_o(host_{signal})")
+    for signal, absent in inputs.items():
+        name = bus.ports[signal].name if signal in bus.ports else absent
+        pins.append(f".{signal}_i({f'32{chr(39)}({name})' if signal.endswith('data') else name})")
+    joined = ",\n    ".join([".clk_i", ".rst_ni", *pins])
+    back = [f".{n}_o({n})" for n in _REQUEST[:4]] + [f".{n}_i({n})" for n in _REQUEST[4:]]
+    boot = ", ".join([".clk_i", ".rst_ni", ".irq_i('0)", *back, ".done_o(host_done)"])
+    tied = "".join(
+        f"  assign {port.name} = '0;\n"
+        for signal, port in bus.ports.items()
+        if port.direction == "input" and signal not in outputs
+    )
+    return f"""\
+  // {bus.title}: a host that runs the program of the memory boot
+{declared}{wires}{"".join(whole)}{"".join(taken)}{tied}  resil_boot #(.Words(64), .PlusArg("boot")) u_boot (
+    {boot}, .error_o(), .status_o(), .operations_o()
+  );
+  {_HOSTS[bus.kind.name]} u_host (
+    {joined}
+  );
+"""
+
+
+def _design(design: OwnDesign) -> str:
+    given = {port.name: "clk_i" for port in design.clocks}
+    given |= {own.port.name: "rst_ni" if own.active_low else "!rst_ni" for own in design.resets}
+    cast = {p.name: f"{p.enum}'({p.name})" for p in design.ports if p.enum and p.direction == "input"}
+    pins = [f"    .{p.name}({given.get(p.name, cast.get(p.name, p.name))})" for p in design.ports]
+    return f"  {design.top} u_dut (\n" + ",\n".join(pins) + "\n  );\n"

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A design as slang reads it: its top, and which files it is made of."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from resil.rtl_harness.errors import HarnessError
+
+_ERRORS = 8
+
+
+@dataclass(frozen=True)
+class SlangSources:
+    """What slang is given.
+
+    Attributes:
+        sources: Files to compile, in any order.
+        include_dirs: For `include.
+        defines: Macros.
+        libraries: Files whose modules are taken if they are missing.
+        library_dirs: Folders likewise, by the name of the module.
+        suffixes: Of files there.
+    """
+
+    sources: tuple[Path, ...]
+    include_dirs: tuple[Path, ...] = ()
+    defines: Mapping[str, str] = field(default_factory=dict)
+    libraries: tuple[Path, ...] = ()
+    library_dirs: tuple[Path, ...] = ()
+    suffixes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class SlangDesign:
+    """A design that was read.
+
+    Attributes:
+        top: Its top instance, a symbol of slang.
+        files: That it is made of, in the order in which a simulator takes them: packages before who uses
+            them.
+        keeps: What must live as long as the symbols.
+    """
+
+    top: Any
+    files: tuple[Path, ...]
+    keeps: Any = field(repr=False)
+
+
+def read_design(name: str, top: str, given: SlangSources, parameters: Mapping[str, int]) -> SlangDesign:
+    """Read a design as far as its hierarchy goes.
+
+    Args:
+        name: Of the target, for messages.
+        top: Module at the top.
+        given: What is read.
+        parameters: Of the top.
+
+    Raises:
+        HarnessError: It cannot be read, or has no such top; with the first errors of slang.
+    """
+    from pyslang import driver
+
+    tool = driver.Driver()
+    tool.addStandardArgs()
+    words = ["slang", "--top", top, *(f"-I{folder}" for folder in given.include_dirs)]
+    words += [f"-D{key}={value}" if value else f"-D{key}" for key, value in given.defines.items()]
+    words += [f"-G{key}={value}" for key, value in parameters.items()]
+    words += [part for file in given.libraries for part in ("-v", str(file))]
+    words += [part for folder in given.library_dirs for part in ("-y", str(folder))]
+    words += [part for suffix in given.suffixes for part in ("--libext", suffix)]
+    words += [str(source) for source in given.sources]
+    read = tool.parseCommandLine(shlex.join(words)) and tool.processOptions() and tool.parseAllSources()
+    compilation = tool.createCompilation() if read else None
+    tops = [] if compilation is None else [*compilation.getRoot().topInstances]
+    found = next((own for own in tops if own.name == top), None)
+    if found is None:
+        raise HarnessError(
+            f"target {name}: top: expected a module {top} in the sources, found none that slang can read; "
+            f"correct the name, or the sources{_said(compilation)}",
+            "top",
+        )
+    manager = tool.sourceManager
+    files = [Path(manager.getFullPath(tree.root.sourceRange.start.buffer)) for tree in tool.syntaxTrees]
+    return SlangDesign(found, tuple(packages_first([*dict.fromkeys(files)])), (tool, compilation))
+
+
+def _said(compilation: Any) -> str:  # noqa: ANN401
+    if compilation is None:
+        return ""
+    errors = [own for own in compilation.getAllDiagnostics() if own.isError()]
+    return f" ({len(errors)} errors, {errors[0].code} first)" if errors else ""
+
+
+_STRIPPED = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\])*\"", re.DOTALL)
+_PACKAGE = re.compile(r"\bpackage\s+(?:automatic\s+|static\s+)?(\w+)\s*;")
+_USE = re.compile(r"\b(\w+)\s*::")
+
+
+def packages_first(files: Sequence[Path]) -> list[Path]:
+    """Return files in an order that a simulator takes: who defines a package before who uses it.
+
+    What needs no other place keeps its order.
+    """
+    texts = {file: _STRIPPED.sub(" ", file.read_text(encoding="utf-8", errors="replace")) for file in files}
+    owner = {name: file for file, text in texts.items() for name in _PACKAGE.findall(text)}
+    ordered: dict[Path, None] = {}
+
+    def place(file: Path, around: frozenset[Path]) -> None:
+        if file in ordered or file in around:
+            return
+        for name in dict.fromkeys(_USE.findall(texts[file])):
+            if name in owner and owner[name] != file:
+                place(owner[name], around | {file})
+        ordered[file] = None
+
+    for file in files:
+        place(file, frozenset())
+    return [*ordered]

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From an empty folder to outcomes without a line by hand, for three designs of different styles."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from resil.campaign.campaign import load_campaign
+from resil.cli import main
+from resil.rtl_harness.design.target import load_target
+from testkit.recorded import compiled_testbench, run_testbench
+
+HERE = Path(__file__).parent / "designs"
+EXAMPLE = Path(__file__).parents[3] / "examples" / "recording"
+LISTS = {
+    "smooth": [*sorted((EXAMPLE / "rtl").glob("*.sv")), EXAMPLE / "smooth_tb.sv"],
+    "scaler": [f"+incdir+{HERE}/inc", f"-y {HERE}/lib +libext+.v", HERE / "scaler.v"],
+    "table_top": [HERE / "table_top.sv", HERE / "table_pkg.sv"],
+}
+TESTBENCHES = {
+    "smooth": (LISTS["smooth"], "smooth_tb", "smooth.vcd", "smooth_tb.u_dut"),
+    "scaler": (
+        [HERE / "lib" / "scaler_stage.v", HERE / "scaler.v", HERE / "scaler_tb.sv"],
+        "scaler_tb",
+        "scaler.vcd",
+        "scaler_tb.dut",
+    ),
+    "table_top": (
+        [HERE / "table_pkg.sv", HERE / "table_top.sv", HERE / "table_tb.sv"],
+        "table_tb",
+        "table.vcd",
+        "table_tb.i_table",
+    ),
+}
+
+
+@pytest.fixture
+def started(tmp_path, monkeypatch, request):
+    """An empty folder with a file list and a recording of the design's own testbench."""
+    design = request.param
+    sources, top, waves, instance = TESTBENCHES[design]
+    program = compiled_testbench(sources, top, "--trace", f"-I{HERE / 'inc'}")
+    run_testbench(program, tmp_path, "+verilator+seed+1")
+    monkeypatch.chdir(tmp_path)
+    text = "\n".join(str(own) for own in LISTS[design])
+    (tmp_path / "rtl.f").write_text(
+        text.replace("+inc", f"+{HERE}/inc", 1).replace("-y lib", f"-y {HERE}/lib")
+    )
+    if design == "scaler":
+        (tmp_path / "rtl.f").write_text(f"+incdir+{HERE}/inc\n-y {HERE}/lib +libext+.v\n{HERE}/scaler.v\n")
+    return design, ["--waves", waves, "--instance", instance]
+
+
+@pytest.mark.parametrize("started", TESTBENCHES, indirect=True)
+def test_init_check_run_report(started, capsys):
+    design, recording = started
+    assert main(["init", "--top", design, "-f", "rtl.f", *recording, "--out", "own", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["files"] == ["own/target.toml", "own/campaign.toml"]
+    assert main(["check", "own/campaign.toml", "--json", "--quiet"]) == 0, capsys.readouterr().out
+    few = ["--set", "faults.injections=200", "--quiet"]
+    assert main(["run", "own/campaign.toml", "--out", "run", *few]) == 0
+    summary = json.loads(Path("run/summary.json").read_text())
+    assert summary["total"]["injections"] == 200
+    assert summary["sanity"]["failed"] is False
+    assert main(["report", "run", "--quiet"]) == 0
+    again = main(["init", "--top", design, "-f", "rtl.f", *recording, "--out", "own"])
+    assert again == 2
+    expect_proposal(design, found)
+
+
+def expect_proposal(design, found):
+    target = load_target("own/target.toml")
+    campaign = load_campaign("own/campaign.toml")
+    if design == "smooth":
+        assert found["resets"] == ["rst_ni, active low"]
+        assert set(target.blocks) == {"top", "taps", "queue"}
+        assert [alarm.output for alarm in target.alarms.values()] == ["parity_error_o"]
+        assert [file.name for file in target.sources] == ["smooth.sv", "smooth_queue.sv", "smooth_taps.sv"]
+    elif design == "scaler":
+        assert found["resets"] == ["i_rst, active high"]
+        assert set(found["buses"]) == {"AXI4-Stream sink s_axis", "AXI4-Stream source m_axis"}
+        (strobe,) = campaign.work.strobes
+        assert (set(strobe.outputs), strobe.when) == ({"m_axis_tdata", "m_axis_tlast"}, ("m_axis_tvalid",))
+        assert [file.name for file in target.sources] == ["scaler.v", "scaler_stage.v"]
+        assert set(target.blocks) == {"top", "first_stage", "second_stage"}
+    else:
+        assert [file.name for file in target.sources] == ["table_pkg.sv", "table_top.sv"]
+        assert campaign.faults.kinds == ("ff", "macro", "sram")
+        assert [alarm.output for alarm in target.alarms.values()] == ["alert_minor_o"]
+        assert [alarm.reports for alarm in target.alarms.values()] == ["corrected"]
+        assert found["buses"] == ["APB subordinate (no prefix)"]
+        assert campaign.work.strobes[0].outputs == ("prdata_o",)
+
+
+@pytest.mark.parametrize("design", ["smooth", "scaler", "table_top"])
+def test_without_a_recording_a_bench_is_written_that_runs(design, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rtl.f").write_text("\n".join(map(str, LISTS[design])))
+    assert main(["init", "--top", design, "-f", "rtl.f", "--out", "own"]) == 0
+    bench = Path(f"own/rtl/{design}_bench.sv").read_text()
+    assert "a person decides" in bench
+    assert ("resil_apb_master" in bench) == (design == "table_top")
+    capsys.readouterr()
+    main(["check", "own/campaign.toml", "--json", "--quiet"])
+    states = {step["name"]: step["state"] for step in json.loads(capsys.readouterr().out)["steps"]}
+    assert states["storage"] == "passed"
+    assert states["golden run"] == "passed"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "field"),
+    [
+        (["--waves", "a.vcd"], "--instance"),
+        (["--instance", "tb.u_dut"], "--instance"),
+        (["--waves", "none.vcd", "--instance", "tb"], "expected a waveform"),
+    ],
+)
+def test_what_is_refused(arguments, field, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rtl.f").write_text("\n".join(map(str, LISTS["smooth"])))
+    assert main(["init", "--top", "smooth", "-f", "rtl.f", *arguments, "--out", "own"]) == 2
+    assert field in capsys.readouterr().err
+    assert not Path("own").exists()
+
+
+def test_a_design_without_a_clock(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.sv").write_text(
+        "module a(input logic x_i, output logic y_o); assign y_o = x_i; endmodule\n"
+    )
+    (tmp_path / "rtl.f").write_text("a.sv\n")
+    assert main(["init", "--top", "a", "-f", "rtl.f", "--out", "own"]) == 2
+    assert "expected a clock" in capsys.readouterr().err

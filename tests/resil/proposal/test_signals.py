@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Clocks, resets, alarms and buses, by the names that engineers give them."""
+
+import pytest
+
+from resil.proposal.buses import KINDS, bare, find_buses
+from resil.proposal.signals import find_alarms, find_clocks, find_resets
+from resil.rtl_harness.replay.ports import Port
+
+
+def ports(text):
+    """Ports from words as ">clk", "<data:8": in and out."""
+    found = []
+    for word in text.split():
+        name, _, width = word[1:].partition(":")
+        found.append(Port(name, {">": "input", "<": "output"}[word[0]], int(width or 1)))
+    return found
+
+
+@pytest.mark.parametrize(
+    "name", ["clk_i", "clk", "CLK", "aclk", "i_clk", "clock", "sys_clk_i", "hclk", "clk_core_i"]
+)
+def test_clocks(name):
+    assert [own.name for own in find_clocks(ports(f">a >{name} >clk_en_i >clock_gate_i >ready_i"))] == [name]
+
+
+@pytest.mark.parametrize(
+    ("name", "low"),
+    [
+        ("rst_ni", True),
+        ("rst_n", True),
+        ("resetn", True),
+        ("aresetn", True),
+        ("nrst", True),
+        ("HRESETn", True),
+        ("rst_b", True),
+        ("rst_i", False),
+        ("reset", False),
+        ("i_rst", False),
+        ("core_reset_i", False),
+    ],
+)
+def test_resets_of_either_polarity(name, low):
+    found = find_resets(ports(f">clk >{name} >reset_vector_i:32 >rst_req_i >restart_i"))
+    assert [(own.port.name, own.active_low) for own in found] == [(name, low)]
+
+
+@pytest.mark.parametrize(
+    ("name", "reports"),
+    [
+        ("parity_error_o", "detected"),
+        ("alert_major_o", "detected"),
+        ("alert_minor_o", "corrected"),
+        ("ecc_corrected_o", "corrected"),
+        ("ecc_uncorrectable_o", "detected"),
+        ("fault_o", "detected"),
+        ("lockstep_mismatch", "detected"),
+    ],
+)
+def test_alarms(name, reports):
+    found = find_alarms(ports(f">err_i <data_o:8 <{name} <terror_o <pslverr <ferry_o"), {"pslverr"})
+    assert [(own.port.name, own.reports) for own in found] == [(name, reports)]
+
+
+AXI = (
+    "{m}awaddr:32 {m}awvalid {s}awready {m}wdata:32 {m}wstrb:4 {m}wvalid {s}wready "
+    "{s}bvalid {s}bresp:2 {m}bready "
+    "{m}araddr:32 {m}arvalid {s}arready {s}rdata:32 {s}rresp:2 {s}rvalid {m}rready"
+)
+APB = "{m}psel {m}penable {m}paddr:12 {m}pwrite {m}pwdata:32 {s}prdata:32 {s}pready"
+STREAM = "{m}tdata:8 {m}tvalid {s}tready {m}tlast"
+TILELINK = "{m}a_valid {s}a_ready {m}a_opcode:3 {m}a_address:32 {m}a_data:32 "
+TILELINK += "{s}d_valid {m}d_ready {s}d_opcode:3 {s}d_data:32"
+OBI = "{m}req {s}gnt {m}addr:32 {m}we {m}be:4 {m}wdata:32 {s}rvalid {s}rdata:32"
+AHB = "{m}haddr:32 {m}htrans:2 {m}hwrite {m}hwdata:32 {s}hrdata:32 {s}hready {s}hresp"
+WISHBONE = "{m}cyc {m}stb {m}adr:32 {m}we {s}ack"
+SRAM = "{m}req {m}we {m}addr:10 {m}wdata:32 {s}rdata:32"
+BUSES = {
+    "AXI4": AXI + " {m}awlen:8 {m}wlast {m}arlen:8 {s}rlast",
+    "AXI4-Lite": AXI,
+    "AXI4-Stream": STREAM,
+    "APB": APB,
+    "AHB-Lite": AHB,
+    "TileLink-UL": TILELINK,
+    "OBI": OBI,
+    "Wishbone": WISHBONE,
+    "SRAM port": SRAM,
+}
+
+
+def named(text, prefix, *, manager, style):
+    """Ports of a bus of the design as manager or subordinate, named in one of the styles."""
+    out, back = ("<", ">") if manager else (">", "<")
+    words = []
+    for word in text.format(m=out, s=back).split():
+        name, colon, width = word[1:].partition(":")
+        end = {"lowrisc": "_o" if word[0] == "<" else "_i", "plain": "", "upper": ""}[style]
+        full = f"{prefix}{name}{end}"
+        words.append(word[0] + (full.upper() if style == "upper" else full) + colon + width)
+    return ports(" ".join(words))
+
+
+@pytest.mark.parametrize("kind", BUSES)
+@pytest.mark.parametrize("manager", [True, False])
+@pytest.mark.parametrize(("prefix", "style"), [("m_axi_", "plain"), ("data_", "lowrisc"), ("", "upper")])
+def test_each_kind_of_bus_in_each_style(kind, manager, prefix, style):
+    own = named(BUSES[kind], prefix, manager=manager, style=style)
+    found = find_buses([*ports(">clk_i >rst_ni <busy_o"), *own])
+    assert [(bus.kind.name, bus.manager) for bus in found] == [(kind, manager)]
+    assert {port.name for port in found[0].ports.values()} == {port.name for port in own}
+
+
+def test_all_kinds_are_tried():
+    assert {kind.name for kind in KINDS} == set(BUSES)
+
+
+def test_two_buses_of_a_kind_are_told_apart_by_their_prefix():
+    own = [
+        *named(OBI, "instr_", manager=True, style="lowrisc"),
+        *named(OBI, "data_", manager=True, style="lowrisc"),
+    ]
+    assert sorted(bus.prefix for bus in find_buses(own)) == ["data_", "instr_"]
+
+
+def test_what_is_no_bus():
+    assert find_buses(ports(">clk_i >valid_i >data_i:8 <ready_o <required_o <address_o:8")) == []
+
+
+@pytest.mark.parametrize("kind", BUSES)
+def test_outputs_that_count_under_a_condition_never_are_the_condition(kind):
+    """What says that others count is compared always: a bus that is valid at a wrong time is seen."""
+    for manager in (True, False):
+        (bus,) = find_buses(named(BUSES[kind], "x_", manager=manager, style="lowrisc"))
+        for when, outputs in bus.conditions().items():
+            said = {name.removeprefix("!") for name in when}
+            assert not said & set(outputs)
+            assert not [
+                name for name in outputs if bare(name).endswith(("valid", "ready", "req", "gnt", "psel"))
+            ]
