@@ -25,7 +25,7 @@ _HOST_PORTS = {
         | dict.fromkeys(("bresp", "rdata", "rresp"), "'0"),
     ),
 }
-_MEMORY_IN = (
+_MEMORY_IN: tuple[str, ...] = (
     "arvalid",
     "arid",
     "araddr",

@@ -35,10 +35,10 @@ class BusKind:
     channels: Mapping[str, tuple[str, ...]]
 
 
-_AXI = ("awaddr", "awvalid", "awready", "wdata", "wvalid", "wready", "bvalid", "bready")
+_AXI: tuple[str, ...] = ("awaddr", "awvalid", "awready", "wdata", "wvalid", "wready", "bvalid", "bready")
 _AXI += ("araddr", "arvalid", "arready", "rdata", "rvalid", "rready")
 _AXI_MORE = ("awprot", "arprot", "wstrb", "bresp", "rresp")
-_AXI_FULL = (
+_AXI_FULL: tuple[str, ...] = (
     "awid",
     "awlen",
     "awsize",
@@ -53,7 +53,16 @@ _AXI_FULL = (
 _AXI_FULL += ("arid", "arlen", "arsize", "arburst", "arlock", "arcache", "arqos", "arregion", "aruser")
 _AXI_FULL += ("wlast", "wuser", "bid", "buser", "rid", "rlast", "ruser")
 _AXI_CHANNELS = {"aw": ("awvalid",), "w": ("wvalid",), "b": ("bvalid",), "ar": ("arvalid",), "r": ("rvalid",)}
-_TILELINK_MORE = ("a_param", "a_size", "a_source", "a_mask", "a_corrupt", "a_user", "d_opcode", "d_param")
+_TILELINK_MORE: tuple[str, ...] = (
+    "a_param",
+    "a_size",
+    "a_source",
+    "a_mask",
+    "a_corrupt",
+    "a_user",
+    "d_opcode",
+    "d_param",
+)
 _TILELINK_MORE += ("d_size", "d_source", "d_sink", "d_denied", "d_corrupt", "d_user", "d_error")
 
 KINDS = (

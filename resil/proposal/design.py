@@ -148,7 +148,8 @@ _OTHER = re.compile(r"^\s*(?:package|interface|bind)\b", re.MULTILINE)
 
 def _used(files: Sequence[Path], modules: set[str]) -> tuple[tuple[Path, ...], list[Path]]:
     """Return the files without those of which no module is in the design, as a testbench; and these."""
-    kept, unused = [], []
+    kept: list[Path] = []
+    unused: list[Path] = []
     for file in files:
         text = file.read_text(encoding="utf-8", errors="replace")
         own = set(_MODULE.findall(text))
