@@ -50,7 +50,7 @@ class OwnDesign:
         arrays: Unpacked arrays of some size.
         clocks: The one that makes the cycles first.
         resets: All that were found.
-        alarms: Outputs that may tell of a fault.
+        alarms: Outputs that may report a fault.
         buses: Among the ports.
         usual: Outputs among the alarms' that rise in the recording, which no fault is in.
         remarks: What a person should know.

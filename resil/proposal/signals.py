@@ -41,7 +41,7 @@ class Reset:
 
 @dataclass(frozen=True)
 class Alarm:
-    """An output that may tell of a fault.
+    """An output that may report a fault.
 
     Attributes:
         port: The output.
@@ -85,7 +85,7 @@ def find_resets(ports: Sequence[Port], recorded: dict[str, Signal] | None = None
 
 
 def find_alarms(ports: Sequence[Port], taken: Collection[str]) -> list[Alarm]:
-    """Return outputs whose names say that they tell of a fault; `taken` are ports of buses."""
+    """Return outputs whose names say that they report a fault; `taken` are ports of buses."""
     found = []
     for port in ports:
         name = bare(port.name)

@@ -68,7 +68,7 @@ def _alarm_lines(design: OwnDesign) -> list[str]:
     if not design.alarms:
         return [
             "",
-            "# No output looks like an alarm. [alarms] names outputs by which the design tells of faults.",
+            "# No output looks like an alarm. [alarms] names outputs by which the design reports faults.",
         ]
     lines = ["", "[alarms]                        # a person decides: proposed by their names alone"]
     for alarm in design.alarms:

@@ -50,7 +50,7 @@ WRONG = {
     "campaign": ("campaign.toml", "injections = 400", "injections = 0"),
     "design": ("target.toml", 'clock = "clk_i"', 'clock = "clock_i"'),
     "storage": ("target.toml", 'queue = "u_queue"', 'queue = "u_none"'),
-    "golden run": ("rtl/smooth.sv", "sum >> gain_q", "sum << gain_q"),
+    "golden run": ("rtl/smooth.sv", "(sum >> gain_q)", "(~sum >> gain_q)"),
 }
 
 
