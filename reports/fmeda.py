@@ -13,6 +13,7 @@ from typing import TypeAlias
 from openpyxl import Workbook
 from openpyxl.styles import Alignment, Font, PatternFill
 from openpyxl.utils import get_column_letter
+from openpyxl.worksheet.page import PageMargins
 from openpyxl.worksheet.worksheet import Worksheet
 
 from resil.record import numbers
@@ -62,6 +63,8 @@ _AS_GIVEN = "as the results give it: it is not these bits times these rates"
 _ROUNDING = 1e-9
 _SHEET_FILE = re.compile(r"xl/worksheets/sheet(\d+)\.xml")
 _FORMULA_CELL = re.compile(rb'(<c r="([A-Z]+\d+)"[^>]*><f>[^<]*</f>)<v\s*/?>(?:</v>)?</c>')
+# Of text in a row: a line, a row at the most, the part of a column's width that fonts of all sorts fill.
+_LINE_POINTS, _TALLEST, _FILLED, _LONGEST_SHOWN = 14.5, 409.0, 0.85, 4000
 _FIXED_TIME = (1980, 1, 1, 0, 0, 0)
 # A cell holds no more.
 _LONGEST = 32_767
@@ -242,7 +245,7 @@ def _fill_fmeda(
         for row in range(2, sheet.max_row + 1):
             if pattern is not None:
                 sheet.cell(row, index).number_format = pattern
-    _widths(sheet, (9, 24, 12, 9, 8, 8, 8, 9, 8, 18, 9, 9, 9, 9, 9, 9, 9, 9, 32, 8))
+    _widths(sheet, (9, 24, 13, 9, 8, 8, 8, 9, 9, 18, 9, 9, 11, 9, 9, 9, 10, 10, 32, 8))
     sheet.auto_filter.ref = f"A1:{get_column_letter(len(FMEDA_COLUMNS))}{sheet.max_row - 1}"
     return values
 
@@ -411,10 +414,35 @@ def _rows(sheet: Worksheet, rows: Sequence[Sequence[Cell]]) -> dict[str, float]:
 def _widths(sheet: Worksheet, widths: Sequence[float]) -> None:
     for index, width in enumerate(widths, start=1):
         sheet.column_dimensions[get_column_letter(index)].width = width
+    for row in sheet.iter_rows():
+        sheet.row_dimensions[row[0].row].height = _height([cell.value for cell in row], widths)
+    sheet.page_margins = PageMargins(left=0.4, right=0.4, top=0.5, bottom=0.5)
     sheet.page_setup.orientation, sheet.page_setup.paperSize = "landscape", sheet.PAPERSIZE_A4
     sheet.print_title_rows = "1:1"
     sheet.page_setup.fitToHeight = 0
     sheet.sheet_properties.pageSetUpPr.fitToPage = True
+
+
+def _height(cells: Sequence[object], widths: Sequence[float]) -> float:
+    """Return the height of a row in points, with which no text runs into the next one."""
+    lines = 1
+    for text, width in zip(cells, widths, strict=False):
+        if isinstance(text, str) and not text.startswith("="):
+            room = max(4, int(_FILLED * width))
+            lines = max(lines, sum(_lines(part, room) for part in text[:_LONGEST_SHOWN].split("\n")))
+    return min(_TALLEST, _LINE_POINTS * lines + 1.0)
+
+
+def _lines(text: str, room: int) -> int:
+    """Return how many lines a text takes that breaks at spaces, and inside of words that are too long."""
+    lines, used = 1, 0
+    for word in text.split(" "):
+        if used and used + 1 + len(word) > room:
+            lines, used = lines + 1, 0
+        lines += max(0, len(word) - 1) // room
+        used += len(word) + (1 if used else 0)
+        used = used if used <= room else used % room
+    return lines
 
 
 def _finished(data: bytes, values: Sequence[Mapping[str, float]]) -> bytes:
