@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What can be said of a run before it has ended.
 
-Injections do not end in the order of their numbers: some outcomes end sooner than others. So those that have
-ended are no sample, and a rate of theirs is no estimate. What can be said is what the rest cannot change: of the
-injections that are still out some number will be hazardous, from none to all of them. The limits of the
-figures at the end lie between those of the one case and of the other, whichever way the rest goes, however
-often one looks.
+Injections do not end in the order of their numbers: some outcomes end sooner than others. So those that
+have ended are no sample, and a rate of theirs is no estimate. What can be said is what the rest cannot
+change: of the injections that are still out some number will be hazardous, from none to all of them. The
+limits of the figures at the end lie between those of the one case and of the other, whichever way the rest
+goes, however often one looks.
 """
 
 from __future__ import annotations
