@@ -3,11 +3,9 @@
 
 from __future__ import annotations
 
-import ast
 import re
 import subprocess
 import sys
-from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -21,9 +19,6 @@ PYTHON_FOLDERS = [
     for folder in (*PARTS, "resil", "setup.py", "tests", "testkit", "benchmarks", "examples")
     if (ROOT / folder).exists()
 ]
-
-# Class names of two files whose text is part of the keys of what ships: until that is made anew, both stay.
-IN_TWO_FILES = {"_Reader": {"engine/fast/gates/gates.py", "design/elaboration/declarations.py"}}
 
 
 def run(*arguments: str, folder: Path = ROOT) -> None:
@@ -49,34 +44,6 @@ def test_types_are_clean(pytestconfig: pytest.Config, tmp_path: Path):
         (tmp_path / "resil" / place.name).symlink_to(place)
     settings = ROOT / "pyproject.toml"
     run("mypy", "-p", "resil", "--cache-dir", str(cache), "--config-file", str(settings), folder=tmp_path)
-
-
-def classes_by_file(folders: list[Path]) -> dict[str, set[str]]:
-    """Return the files of each class name, as far as there are several."""
-    found: dict[str, set[str]] = defaultdict(set)
-    for folder in folders:
-        for file in folder.rglob("*.py"):
-            for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-                if isinstance(node, ast.ClassDef):
-                    found[node.name].add(str(file.relative_to(folder)))
-    return {name: files for name, files in found.items() if len(files) > 1}
-
-
-def test_a_class_name_stands_in_one_file():
-    assert classes_by_file([ROOT / "resil", *(ROOT / part for part in PARTS)]) == IN_TWO_FILES
-
-
-def test_a_class_name_in_two_files_is_found(tmp_path):
-    (tmp_path / "one").mkdir()
-    for name, text in (
-        ("a", "class Run: ...\nclass Run: ..."),
-        ("one/b", "class Cell: ..."),
-        ("c", "Run = 1"),
-    ):
-        (tmp_path / f"{name}.py").write_text(text)
-    assert classes_by_file([tmp_path]) == {}
-    (tmp_path / "one" / "b.py").write_text("def f():\n    class Run: ...")
-    assert classes_by_file([tmp_path]) == {"Run": {"a.py", "one/b.py"}}
 
 
 def test_builders_that_are_run_first_exist():

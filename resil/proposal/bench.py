@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from resil.proposal.buses import Bus
 from resil.proposal.design import OwnDesign
-from resil.rtl_harness.replay.ports import Port
+from resil.rtl_harness.replay.ports import TopPort
 
 # Cycles that a bench without a host runs; words of its memories.
 CYCLES = 1024
@@ -71,12 +71,12 @@ def _connected(design: OwnDesign) -> set[str]:
     return found
 
 
-def _free(design: OwnDesign, direction: str) -> list[Port]:
+def _free(design: OwnDesign, direction: str) -> list[TopPort]:
     taken = _connected(design)
     return [port for port in design.ports if port.direction == direction and port.name not in taken]
 
 
-def _width(ports: Iterable[Port]) -> int:
+def _width(ports: Iterable[TopPort]) -> int:
     return 8 * max(1, -(-sum(port.width for port in ports) // 8))
 
 
@@ -176,13 +176,13 @@ module {design.top}_bench (
 {_replay_memory("sink", _width(outputs), "!done_q", "sink", "unused_sink")}"""
 
 
-def _declared(ports: Iterable[Port], design: OwnDesign) -> str:
+def _declared(ports: Iterable[TopPort], design: OwnDesign) -> str:
     return "".join(
         f"  logic [{port.width - 1}:0] {port.name};\n" for port in ports if port not in design.clocks
     )
 
 
-def _split(inputs: list[Port], design: OwnDesign) -> str:
+def _split(inputs: list[TopPort], design: OwnDesign) -> str:
     lines, low = [], 0
     for port in inputs:
         lines.append(f"  assign {port.name} = stimulus[{low + port.width - 1}:{low}];\n")

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from resil.rtl_harness.replay.ports import Port
+from resil.rtl_harness.replay.ports import TopPort
 
 # What stands around a signal's name to say its direction.
 _SUFFIX = re.compile(r"_(?:i|o|ni|no|in|out)$")
@@ -148,7 +148,7 @@ class Bus:
 
     kind: BusKind
     prefix: str
-    ports: Mapping[str, Port]
+    ports: Mapping[str, TopPort]
     manager: bool
 
     @property
@@ -184,7 +184,7 @@ def bare(name: str) -> str:
     return _PREFIX.sub("", _SUFFIX.sub("", name.lower()))
 
 
-def find_buses(ports: Sequence[Port]) -> list[Bus]:
+def find_buses(ports: Sequence[TopPort]) -> list[Bus]:
     """Return the buses among the ports, each port in one at the most."""
     taken: set[str] = set()
     found: list[Bus] = []
@@ -197,7 +197,7 @@ def find_buses(ports: Sequence[Port]) -> list[Bus]:
     return found
 
 
-def _prefixes(kind: BusKind, ports: Sequence[Port]) -> list[str]:
+def _prefixes(kind: BusKind, ports: Sequence[TopPort]) -> list[str]:
     names = [bare(port.name) for port in ports]
     return [*dict.fromkeys(name.removesuffix(kind.leads) for name in names if _ends(name, kind.leads))]
 
@@ -208,7 +208,7 @@ def _ends(name: str, signal: str) -> bool:
     return name.endswith(signal) and (not prefix or prefix.endswith("_"))
 
 
-def _bus(kind: BusKind, prefix: str, ports: Sequence[Port]) -> Bus | None:
+def _bus(kind: BusKind, prefix: str, ports: Sequence[TopPort]) -> Bus | None:
     names = {bare(port.name): port for port in ports}
     every = (*kind.signals, *kind.optional)
     own = {signal: names[prefix + signal] for signal in every if prefix + signal in names}

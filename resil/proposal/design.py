@@ -14,7 +14,7 @@ from resil.proposal.signals import Alarm, Reset, find_alarms, find_clocks, find_
 from resil.rtl_harness.design.file_list import FileList, read_file_lists
 from resil.rtl_harness.design.slang import SlangSources, read_design
 from resil.rtl_harness.errors import HarnessError
-from resil.rtl_harness.replay.ports import Port, ports_of
+from resil.rtl_harness.replay.ports import TopPort, ports_of
 from resil.rtl_harness.replay.waves import Signal, Waves
 
 # An unpacked array of so many bits is taken for an SRAM, as elaboration does.
@@ -59,10 +59,10 @@ class OwnDesign:
     top: str
     files: tuple[Path, ...]
     listed: FileList
-    ports: tuple[Port, ...]
+    ports: tuple[TopPort, ...]
     blocks: Mapping[str, str]
     arrays: tuple[Array, ...]
-    clocks: tuple[Port, ...]
+    clocks: tuple[TopPort, ...]
     resets: tuple[Reset, ...]
     alarms: tuple[Alarm, ...]
     buses: tuple[Bus, ...]
@@ -127,7 +127,7 @@ def read_own_design(top: str, lists: Sequence[Path], waves: Path | None, instanc
     )
 
 
-def _recorded(waves: Path, instance: str, ports: Sequence[Port]) -> dict[str, Signal]:
+def _recorded(waves: Path, instance: str, ports: Sequence[TopPort]) -> dict[str, Signal]:
     """Return the ports of one bit that the recording has; the others are looked for when it is replayed."""
     found = Waves(waves)
     variables = {name.lower(): own for name, own in found.below(instance).items()}

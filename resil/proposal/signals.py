@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from resil.proposal.buses import bare
-from resil.rtl_harness.replay.ports import Port
+from resil.rtl_harness.replay.ports import TopPort
 from resil.rtl_harness.replay.waves import Signal
 
 _CLOCK = re.compile(r"(?:^|_)(?:[a-z0-9]*clk[a-z0-9]*|clock|ck)(?:_|$)|clk$|clock$")
@@ -34,7 +34,7 @@ class Reset:
         known: It was seen in a recording, not only guessed from the name.
     """
 
-    port: Port
+    port: TopPort
     active_low: bool
     known: bool = False
 
@@ -48,11 +48,11 @@ class Alarm:
         reports: "detected" or "corrected".
     """
 
-    port: Port
+    port: TopPort
     reports: str
 
 
-def find_clocks(ports: Sequence[Port], recorded: dict[str, Signal] | None = None) -> list[Port]:
+def find_clocks(ports: Sequence[TopPort], recorded: dict[str, Signal] | None = None) -> list[TopPort]:
     """Return the clocks, the fastest of a recording first; by names, in the order of the ports."""
     single = [port for port in ports if port.direction == "input" and port.width == 1]
     named = [p for p in single if _CLOCK.search(bare(p.name)) and not _NO_CLOCK.search(bare(p.name))]
@@ -66,7 +66,7 @@ def find_clocks(ports: Sequence[Port], recorded: dict[str, Signal] | None = None
     return sorted(found, key=lambda port: -edges[port.name])
 
 
-def find_resets(ports: Sequence[Port], recorded: dict[str, Signal] | None = None) -> list[Reset]:
+def find_resets(ports: Sequence[TopPort], recorded: dict[str, Signal] | None = None) -> list[Reset]:
     """Return the resets; polarity by a recording, which ends with it inactive, else by the name."""
     found = []
     for port in ports:
@@ -84,7 +84,7 @@ def find_resets(ports: Sequence[Port], recorded: dict[str, Signal] | None = None
     return found
 
 
-def find_alarms(ports: Sequence[Port], taken: Collection[str]) -> list[Alarm]:
+def find_alarms(ports: Sequence[TopPort], taken: Collection[str]) -> list[Alarm]:
     """Return outputs whose names say that they report a fault; `taken` are ports of buses."""
     found = []
     for port in ports:

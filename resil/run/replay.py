@@ -23,7 +23,7 @@ COMPARED = tuple(outcome_columns(()))
 Outcome = Mapping[str, int | str]
 
 
-class Replay(Typed):
+class ReplayedInjection(Typed):
     """An injection that was simulated again, beside what is recorded of it."""
 
     injection: Count
@@ -63,7 +63,7 @@ class Replay(Typed):
 
 def replay_injection(
     run_dir: Path, number: int, *, engine: str | None = None, waves: Path | None = None
-) -> Replay:
+) -> ReplayedInjection:
     """Simulate injection `number` of a run again.
 
     Args:
@@ -99,7 +99,7 @@ def replay_injection(
         used = simulator.name
     again = {name: column[0] for name, column in outcome_columns([injection]).items()}
     before = dict(recorded.came_of_it)
-    return Replay(
+    return ReplayedInjection(
         injection=number,
         site=fault.site,
         name=site.name,
@@ -117,7 +117,7 @@ def replay_injection(
     )
 
 
-def replay_text(result: Replay) -> str:
+def replay_text(result: ReplayedInjection) -> str:
     """Return the result as lines for a person."""
     when = f"cycle {result.cycle}" if result.held is None else f"held at {result.held} from reset on"
     more = f" and {result.bits - 1} above" if result.bits > 1 else ""

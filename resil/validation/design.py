@@ -20,7 +20,7 @@ from resil.prepare import prepare
 from resil.progress import Progress
 from resil.rtl_harness.design.sites import Site
 from resil.rtl_harness.faults import Fault, Injection
-from resil.validation.model import SOURCE, Answer, RestartModel, bits
+from resil.validation.model import SOURCE, ModelAnswer, RestartModel, bits
 
 # Engines with the shortcuts that are always taken; those of a small design would else pay for nothing.
 ENGINES: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -124,8 +124,8 @@ class Truth:
         answers: Of each site of the bench in each cycle, by `site * cycles + cycle`.
     """
 
-    golden: Answer
-    answers: tuple[Answer, ...]
+    golden: ModelAnswer
+    answers: tuple[ModelAnswer, ...]
 
     @staticmethod
     def of(bench: Bench) -> Truth:
@@ -148,14 +148,16 @@ class Truth:
     def load(file: Path) -> Truth:
         """Return what `save` has written."""
         with np.load(file) as table:
-            columns = [table[name].tolist() for name in Answer.__annotations__]
-        golden, *answers = (Answer(*row) for row in zip(*columns, strict=True))
+            columns = [table[name].tolist() for name in ModelAnswer.__annotations__]
+        golden, *answers = (ModelAnswer(*row) for row in zip(*columns, strict=True))
         return Truth(golden, tuple(answers))
 
     def save(self, file: Path) -> None:
         """Write all answers, those of the run without a fault first."""
         rows = (self.golden, *self.answers)
-        columns = {name: np.array([getattr(row, name) for row in rows]) for name in Answer.__annotations__}
+        columns = {
+            name: np.array([getattr(row, name) for row in rows]) for name in ModelAnswer.__annotations__
+        }
         with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
             for name, column in columns.items():
                 with archive.open(f"{name}.npy", "w") as member:
@@ -171,7 +173,7 @@ class Truth:
         """All of them, in the order of `answers`."""
         return [Fault(*divmod(at, self.cycles)) for at in range(len(self.answers))]
 
-    def of_fault(self, fault: Fault) -> Answer:
+    def of_fault(self, fault: Fault) -> ModelAnswer:
         """Return the true answer."""
         return self.answers[fault.site * self.cycles + fault.cycle]
 
@@ -184,17 +186,17 @@ class Truth:
         return np.array([outcome_of(answer) in outcomes for answer in self.answers])
 
 
-def outcome_of(answer: Answer) -> str:
+def outcome_of(answer: ModelAnswer) -> str:
     """Return both axes in one word."""
     return "due" if answer.detected >= 0 else answer.seen
 
 
-def answered(injection: Injection) -> Answer:
+def answered(injection: Injection) -> ModelAnswer:
     """Return what an engine says, as the model says it."""
     detected, corrected = (
         -1 if rise is None else rise.cycle for rise in (injection.detected, injection.corrected)
     )
-    return Answer(
+    return ModelAnswer(
         injection.seen.value,
         injection.end_cycle,
         injection.status,
@@ -206,7 +208,7 @@ def answered(injection: Injection) -> Answer:
 
 def differing(
     bench: Bench, truth: Truth, faults: Sequence[Fault], workers: int
-) -> Iterator[tuple[Fault, Answer, Answer]]:
+) -> Iterator[tuple[Fault, ModelAnswer, ModelAnswer]]:
     """Yield each fault whose answer is not the true one, with that and the engine's.
 
     Raises:
@@ -231,7 +233,7 @@ def differing(
             raise ConsistencyError(f"expected answers for {len(faults)} faults, found {len(seen)}")
 
 
-def described(bench: Bench, fault: Fault, expected: Answer, found: Answer) -> str:
+def described(bench: Bench, fault: Fault, expected: ModelAnswer, found: ModelAnswer) -> str:
     """Return a difference in words."""
     return f"{bench.sites[fault.site].name}, cycle {fault.cycle}: expected {expected}, found {found}"
 

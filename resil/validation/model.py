@@ -37,7 +37,7 @@ _WIDTHS = {"state_q": 3, "step_q": 3, "round_q": 1, "error_q": 1, "gain_q": 2, "
 
 
 @dataclass(frozen=True)
-class Answer:
+class ModelAnswer:
     """What becomes of a run.
 
     Attributes:
@@ -134,7 +134,7 @@ def bits() -> Iterator[tuple[str, int, int]]:
             yield from ((register, word, bit) for bit in range(width))
 
 
-def golden() -> Answer:
+def golden() -> ModelAnswer:
     """Return the run without a fault."""
     machine, answer = _run(None, 0, 1 << 20)
     assert machine.state_q == _DONE
@@ -147,7 +147,7 @@ class RestartModel:
     def __init__(self) -> None:
         self._machine, self.golden = _run(None, 0, 1 << 20)
 
-    def answer(self, register: str, word: int, bit: int, cycle: int) -> Answer:
+    def answer(self, register: str, word: int, bit: int, cycle: int) -> ModelAnswer:
         """Return what becomes of a bit that is inverted once, after the edge of this cycle has settled."""
         limit = TIMEOUT_FACTOR * self.golden.end_cycle
         machine, found = _run((register, word, bit), cycle, limit)
@@ -158,14 +158,14 @@ class RestartModel:
             seen = "sdc_tolerable" if same else "sdc_critical"
         else:
             seen = "masked" if machine == self._machine else "latent"
-        return Answer(seen, *(getattr(found, name) for name in list(Answer.__annotations__)[1:]))
+        return ModelAnswer(seen, *(getattr(found, name) for name in list(ModelAnswer.__annotations__)[1:]))
 
 
 def _largest(values: list[int]) -> int:
     return values.index(max(values))
 
 
-def _run(struck: tuple[str, int, int] | None, when: int, limit: int) -> tuple[_Machine, Answer]:
+def _run(struck: tuple[str, int, int] | None, when: int, limit: int) -> tuple[_Machine, ModelAnswer]:
     machine, detected, corrected, cycle = _Machine(), -1, -1, 0
     for cycle in range(limit):
         machine.edge()
@@ -177,5 +177,5 @@ def _run(struck: tuple[str, int, int] | None, when: int, limit: int) -> tuple[_M
             corrected = cycle
         if machine.state_q == _DONE:
             break
-    end = Answer("masked", cycle + 1, machine.status, digest(machine.output), detected, corrected)
+    end = ModelAnswer("masked", cycle + 1, machine.status, digest(machine.output), detected, corrected)
     return machine, end

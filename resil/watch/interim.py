@@ -132,7 +132,7 @@ def _interim(plan: Underway, rows: tuple[IntArray, IntArray], moment: datetime) 
     place = np.array(
         [parts.index((own.block, own.kind)) if (own.block, own.kind) in parts else 0 for own in plan.strata]
     )
-    counts = _Counts(
+    counts = _KindCounts(
         plan,
         parts,
         np.bincount(place, planned, len(parts)).astype(np.int64),
@@ -162,7 +162,7 @@ def _interim(plan: Underway, rows: tuple[IntArray, IntArray], moment: datetime) 
 
 
 @dataclass(frozen=True)
-class _Counts:
+class _KindCounts:
     """Injections by block and kind of storage, as parallel arrays."""
 
     plan: Underway

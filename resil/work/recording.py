@@ -15,7 +15,7 @@ from resil.rtl_harness.cache import file_digest
 from resil.rtl_harness.design.target import SHIPPED_TARGETS, Target
 from resil.rtl_harness.engine.workload import Workload
 from resil.rtl_harness.errors import HarnessError
-from resil.rtl_harness.replay.closed import Asked, Closed, close_by_recordings
+from resil.rtl_harness.replay.closed import Closed, ReplayRequest, close_by_recordings
 from resil.rtl_harness.replay.images import Images, images_of
 from resil.rtl_harness.replay.recording import Recording, Span
 from resil.rtl_harness.replay.results import (
@@ -43,7 +43,7 @@ def close_target(campaign: Campaign, settings: RecordingSettings, target: Target
     place = campaign.target
     file = place if isinstance(place, Path) else SHIPPED_TARGETS / f"{place}.toml"
     spans = tuple(Span(waves, settings.instance, settings.begin, settings.end) for waves in settings.waves)
-    asked = Asked(spans, settings.strobes, settings.clocks, settings.sampled, settings.parameters)
+    asked = ReplayRequest(spans, settings.strobes, settings.clocks, settings.sampled, settings.parameters)
     return close_by_recordings(target, asked, file)
 
 

@@ -46,7 +46,7 @@ BETWEEN = ("rewrite", "reset")
 
 
 @dataclass(frozen=True)
-class Layout:
+class MemoryLayout:
     """Where things lie in the bench's memories, in bytes from the start of each.
 
     Attributes:
@@ -68,7 +68,7 @@ class Layout:
         return self.regions[slot.region] + slot.offset
 
 
-def layout(compiled: CompiledNetwork) -> Layout:
+def layout(compiled: CompiledNetwork) -> MemoryLayout:
     """Place constants and commands in the flash, the arenas one after the other in the SRAM.
 
     Raises:
@@ -88,7 +88,7 @@ def layout(compiled: CompiledNetwork) -> Layout:
         if size > 0:
             regions[region], sizes[region] = top, size
             top = _aligned(top + size)
-    placed = Layout(commands, commands + compiled.commands.nbytes, regions, sizes, top)
+    placed = MemoryLayout(commands, commands + compiled.commands.nbytes, regions, sizes, top)
     for what, slots in (("input", compiled.inputs), ("output", compiled.outputs)):
         for slot in slots:
             _check_slot(compiled, what, slot, placed)
@@ -161,7 +161,7 @@ def npu_workload(
     )
 
 
-def boot_image(compiled: CompiledNetwork, placed: Layout, again: str = "", sram: bytes = b"") -> bytes:
+def boot_image(compiled: CompiledNetwork, placed: MemoryLayout, again: str = "", sram: bytes = b"") -> bytes:
     """Return the register writes that start the network, as the boot sequencer reads them.
 
     With `again`, as of `npu_workload`, they start it a second time on the inputs in `sram`.
@@ -185,7 +185,7 @@ def boot_image(compiled: CompiledNetwork, placed: Layout, again: str = "", sram:
     return b"".join(struct.pack("<II", data, address) for address, data in writes)
 
 
-def _host_writes(compiled: CompiledNetwork, placed: Layout, sram: bytes) -> list[tuple[int, int]]:
+def _host_writes(compiled: CompiledNetwork, placed: MemoryLayout, sram: bytes) -> list[tuple[int, int]]:
     """Return the writes of the inputs into the SRAM, by words; what follows one up to a word is its own."""
     writes = []
     for slot in compiled.inputs:
@@ -220,7 +220,7 @@ def one_each(compiled: CompiledNetwork, tensors: Tensors) -> tuple[Array, ...]:
     return given
 
 
-def _check_slot(compiled: CompiledNetwork, what: str, slot: TensorSlot, placed: Layout) -> None:
+def _check_slot(compiled: CompiledNetwork, what: str, slot: TensorSlot, placed: MemoryLayout) -> None:
     if slot.region not in placed.regions or slot.region == CONSTANTS:
         raise HarnessError(
             f"{compiled.name}: the {what} {slot.name} lies in region {slot.region}, not in the SRAM",

@@ -11,11 +11,11 @@ from resil.rtl_harness.replay.layout import (
     FIRST,
     LAST,
     RESULTS,
-    Compared,
+    ComparedOutput,
     Condition,
     Field,
-    Layout,
-    Stream,
+    ReplayLayout,
+    WordStream,
 )
 
 BENCH, INSTANCE = "resil_replay", "u_dut"
@@ -45,7 +45,7 @@ def passed_on(output: str) -> str:
     return f"top_{output}"
 
 
-def bench_text(layout: Layout, top: str, parameters: Mapping[str, int], passed: Sequence[str]) -> str:
+def bench_text(layout: ReplayLayout, top: str, parameters: Mapping[str, int], passed: Sequence[str]) -> str:
     """Return the module.
 
     Args:
@@ -70,11 +70,11 @@ def bench_text(layout: Layout, top: str, parameters: Mapping[str, int], passed: 
     return "\n".join(part for part in parts if part)
 
 
-def _edge(layout: Layout) -> str:
+def _edge(layout: ReplayLayout) -> str:
     return f"{'negedge' if layout.falling else 'posedge'} {CLOCK}"
 
 
-def _head(layout: Layout, top: str, ports: Sequence[str]) -> str:
+def _head(layout: ReplayLayout, top: str, ports: Sequence[str]) -> str:
     declared = "".join(f",\n  output logic {port}" for port in ports)
     filled = [RECORDING, *(stream_name(number) for number in range(len(layout.streams)))]
     sizes = ",\n".join(f"  parameter int unsigned {words_parameter(name)} = 64" for name in filled)
@@ -116,7 +116,7 @@ def _memory(name: str, width: int, address: str) -> str:
 """
 
 
-def _recording(layout: Layout) -> str:
+def _recording(layout: ReplayLayout) -> str:
     """Return the memory of the recording, and the registers that drive inputs from it.
 
     Asynchronous resets among the inputs have to come from registers, or gates would not know their edges.
@@ -149,7 +149,7 @@ def _recording(layout: Layout) -> str:
 """
 
 
-def _design(layout: Layout, top: str, parameters: Mapping[str, int]) -> str:
+def _design(layout: ReplayLayout, top: str, parameters: Mapping[str, int]) -> str:
     lines, pins, low = [], [], layout.input_bits.low
     if layout.by_edges:
         bits = layout.clock_bits
@@ -171,7 +171,7 @@ def _design(layout: Layout, top: str, parameters: Mapping[str, int]) -> str:
     return "\n".join([*lines, f"  {top}{given} {INSTANCE} (", connected, "  );"]) + "\n"
 
 
-def _differs(own: Compared, name: str, value: str, mask: str, active: str) -> str:
+def _differs(own: ComparedOutput, name: str, value: str, mask: str, active: str) -> str:
     """Return what says whether an output differs, and whether beyond its tolerance."""
     width, out = own.port.width, f"out_{own.port.name}"
     lines = [f"  logic differs_{name}, beyond_{name};"]
@@ -195,7 +195,7 @@ def _differs(own: Compared, name: str, value: str, mask: str, active: str) -> st
     return "\n".join(lines) + "\n"
 
 
-def _cyclewise(layout: Layout) -> str:
+def _cyclewise(layout: ReplayLayout) -> str:
     parts, low = [], 0
     for number, own in enumerate(layout.cyclewise):
         value = Field(layout.value_bits.low + low, own.port.width)
@@ -207,7 +207,7 @@ def _cyclewise(layout: Layout) -> str:
     return "\n".join(parts)
 
 
-def _stream(layout: Layout, number: int, stream: Stream) -> str:
+def _stream(layout: ReplayLayout, number: int, stream: WordStream) -> str:
     name, index = stream_name(number), f"index{number}_q"
     accepted = " && ".join(["replaying", *(_holds(layout, own) for own in stream.when)])
     width = sum(own.port.width for own in stream.outputs)
@@ -235,7 +235,7 @@ def _stream(layout: Layout, number: int, stream: Stream) -> str:
     return "\n".join(parts)
 
 
-def _holds(layout: Layout, condition: Condition) -> str:
+def _holds(layout: ReplayLayout, condition: Condition) -> str:
     port = condition.port
     if port.direction == "output":
         value = f"out_{port.name}"
@@ -249,7 +249,7 @@ def _holds(layout: Layout, condition: Condition) -> str:
     return value if condition.high else f"!{value}"
 
 
-def _result(layout: Layout) -> str:
+def _result(layout: ReplayLayout) -> str:
     flags = range(len(layout.flagged) - 1, -1, -1)
     found = ", ".join(f"out_{own.port.name}" for own in reversed(layout.flagged))
     width = 8 * layout.result_bytes
@@ -284,7 +284,7 @@ def _result(layout: Layout) -> str:
 """
 
 
-def _steps(layout: Layout) -> str:
+def _steps(layout: ReplayLayout) -> str:
     counted = [f"|{RECORDING}{layout.mask_bits.text}"] if layout.cyclewise else []
     counted += [f"accepted{number}" for number in range(len(layout.streams))]
     return f"""\

@@ -28,8 +28,8 @@ from resil.rtl_harness.replay.bench import (
     words_parameter,
 )
 from resil.rtl_harness.replay.images import words_of_stream
-from resil.rtl_harness.replay.layout import Layout, Stream
-from resil.rtl_harness.replay.ports import Port, read_ports
+from resil.rtl_harness.replay.layout import ReplayLayout, WordStream
+from resil.rtl_harness.replay.ports import TopPort, read_ports
 from resil.rtl_harness.replay.recording import Recording, Span, read_recording
 from resil.rtl_harness.replay.strobes import Ruled, Strobe, ruled
 
@@ -41,7 +41,7 @@ ITSELF = "."
 
 
 @dataclass(frozen=True)
-class Asked:
+class ReplayRequest:
     """What is replayed, and what is compared.
 
     Attributes:
@@ -72,13 +72,13 @@ class Closed:
     """
 
     target: Target
-    layout: Layout
+    layout: ReplayLayout
     rules: tuple[Ruled, ...]
     recordings: tuple[Recording, ...]
     parameters: Mapping[str, int]
 
 
-def close_by_recordings(target: Target, asked: Asked, file: Path) -> Closed:
+def close_by_recordings(target: Target, asked: ReplayRequest, file: Path) -> Closed:
     """Return a target with a bench that replays recordings.
 
     Args:
@@ -125,7 +125,7 @@ def close_by_recordings(target: Target, asked: Asked, file: Path) -> Closed:
     return Closed(target, layout, rules, recordings, words)
 
 
-def _clocks(target: Target, asked: Asked, ports: Sequence[Port]) -> tuple[str, ...]:
+def _clocks(target: Target, asked: ReplayRequest, ports: Sequence[TopPort]) -> tuple[str, ...]:
     known = [port.name for port in ports if port.direction == "input" and port.width == 1]
     clocks = tuple(dict.fromkeys([target.clock, *asked.clocks]))
     for name in clocks:
@@ -138,25 +138,27 @@ def _clocks(target: Target, asked: Asked, ports: Sequence[Port]) -> tuple[str, .
     return clocks
 
 
-def _optional(ports: Sequence[Port], rules: Sequence[Ruled]) -> list[str]:
+def _optional(ports: Sequence[TopPort], rules: Sequence[Ruled]) -> list[str]:
     """Return the outputs whose recorded values nothing needs."""
     needed = {own.port.name for rule in rules for own in rule.outputs}
     needed |= {own.port.name for rule in rules for own in rule.when}
     return [port.name for port in ports if port.direction == "output" and port.name not in needed]
 
 
-def _layout(ports: Sequence[Port], clocks: Sequence[str], sampled: str, rules: Sequence[Ruled]) -> Layout:
-    return Layout(
+def _layout(
+    ports: Sequence[TopPort], clocks: Sequence[str], sampled: str, rules: Sequence[Ruled]
+) -> ReplayLayout:
+    return ReplayLayout(
         tuple(clocks),
         sampled,
         tuple(port for port in ports if port.direction == "input" and port.name not in clocks),
         tuple(port for port in ports if port.direction == "output"),
         tuple(own for rule in rules if not rule.strobe.stream for own in rule.outputs),
-        tuple(Stream(rule.when, rule.outputs) for rule in rules if rule.strobe.stream),
+        tuple(WordStream(rule.when, rule.outputs) for rule in rules if rule.strobe.stream),
     )
 
 
-def _words(layout: Layout, recordings: Sequence[Recording]) -> dict[str, int]:
+def _words(layout: ReplayLayout, recordings: Sequence[Recording]) -> dict[str, int]:
     """Return the parameters of the bench that say how many words its memories have."""
     needed = {RECORDING: max(own.cycles for own in recordings)}
     for number, stream in enumerate(layout.streams):
@@ -164,7 +166,9 @@ def _words(layout: Layout, recordings: Sequence[Recording]) -> dict[str, int]:
     return {words_parameter(name): -(-words // _STEP) * _STEP for name, words in needed.items()}
 
 
-def _with_bench(target: Target, layout: Layout, parameters: Mapping[str, int], replay: Replay) -> Target:
+def _with_bench(
+    target: Target, layout: ReplayLayout, parameters: Mapping[str, int], replay: Replay
+) -> Target:
     named = {key: value for key, value in target.outputs.items() if key != "done"}
     known = {port.name for port in layout.outputs}
     for key, output in named.items():
@@ -206,7 +210,7 @@ def _below(path: str) -> str:
     return INSTANCE if path == ITSELF else f"{INSTANCE}.{path}"
 
 
-def _memories(layout: Layout) -> dict[str, TargetMemory]:
+def _memories(layout: ReplayLayout) -> dict[str, TargetMemory]:
     sizes = {RECORDING: layout.word_bytes}
     sizes |= {stream_name(i): layout.stream_bytes(own) for i, own in enumerate(layout.streams)}
     found = {

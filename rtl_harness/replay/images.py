@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from resil.rtl_harness.replay.bench import RECORDING, stream_name
-from resil.rtl_harness.replay.layout import FIRST, LAST, Condition, Layout, Stream
+from resil.rtl_harness.replay.layout import FIRST, LAST, Condition, ReplayLayout, WordStream
 from resil.rtl_harness.replay.recording import Recording
 from resil.rtl_harness.replay.strobes import Ruled
 from resil.rtl_harness.replay.waves import Bits, Times
@@ -42,7 +42,9 @@ def words_of_stream(recording: Recording, when: Sequence[Condition]) -> Times:
     return np.flatnonzero(_holding(recording, when, recording.times)).astype(np.int64)
 
 
-def images_of(recording: Recording, layout: Layout, rules: Sequence[Ruled], *, first: bool = False) -> Images:
+def images_of(
+    recording: Recording, layout: ReplayLayout, rules: Sequence[Ruled], *, first: bool = False
+) -> Images:
     """Return the memories of a replay.
 
     Args:
@@ -70,7 +72,12 @@ class _Counts:
 
 
 def _chunk(
-    recording: Recording, layout: Layout, rules: Sequence[Ruled], start: int, first: bool, state: _Counts
+    recording: Recording,
+    layout: ReplayLayout,
+    rules: Sequence[Ruled],
+    start: int,
+    first: bool,
+    state: _Counts,
 ) -> bytes:
     times = recording.times[start : start + _CHUNK]
     count, before = len(times), recording.before
@@ -122,7 +129,7 @@ def _holding(recording: Recording, when: Sequence[Condition], times: Times) -> B
     return active
 
 
-def _stream(recording: Recording, layout: Layout, stream: Stream, state: _Counts) -> bytes:
+def _stream(recording: Recording, layout: ReplayLayout, stream: WordStream, state: _Counts) -> bytes:
     places = words_of_stream(recording, stream.when)
     times = recording.times[places]
     bits = np.zeros((len(places), 8 * layout.stream_bytes(stream)), bool)

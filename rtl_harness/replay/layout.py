@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from resil.rtl_harness.replay.ports import Port
+from resil.rtl_harness.replay.ports import TopPort
 
 # Bits of a word of the recording before all else: the last one, and that the first difference is kept.
 LAST, FIRST, FLAGS = 0, 1, 2
@@ -18,7 +18,7 @@ SAMPLED = ("before", "at")
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparedOutput:
     """How one output is compared.
 
     Attributes:
@@ -27,7 +27,7 @@ class Compared:
         signed: Its value is in two's complement.
     """
 
-    port: Port
+    port: TopPort
     tolerance: int = 0
     signed: bool = False
 
@@ -41,12 +41,12 @@ class Condition:
         high: The level.
     """
 
-    port: Port
+    port: TopPort
     high: bool
 
 
 @dataclass(frozen=True)
-class Stream:
+class WordStream:
     """Outputs that are compared in the order of words, whenever these come.
 
     Attributes:
@@ -55,7 +55,7 @@ class Stream:
     """
 
     when: tuple[Condition, ...]
-    outputs: tuple[Compared, ...]
+    outputs: tuple[ComparedOutput, ...]
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Field:
 
 
 @dataclass(frozen=True)
-class Layout:
+class ReplayLayout:
     """A replay: what drives the top, and what is compared.
 
     Attributes:
@@ -91,10 +91,10 @@ class Layout:
 
     clocks: tuple[str, ...]
     sampled: str
-    inputs: tuple[Port, ...]
-    outputs: tuple[Port, ...]
-    cyclewise: tuple[Compared, ...]
-    streams: tuple[Stream, ...]
+    inputs: tuple[TopPort, ...]
+    outputs: tuple[TopPort, ...]
+    cyclewise: tuple[ComparedOutput, ...]
+    streams: tuple[WordStream, ...]
 
     @property
     def by_edges(self) -> bool:
@@ -134,7 +134,7 @@ class Layout:
         return _bytes(self.mask_bits.low + self.mask_bits.width)
 
     @property
-    def flagged(self) -> tuple[Compared, ...]:
+    def flagged(self) -> tuple[ComparedOutput, ...]:
         """All that is compared, in the order of the flags of a result."""
         return (*self.cyclewise, *(own for stream in self.streams for own in stream.outputs))
 
@@ -145,12 +145,12 @@ class Layout:
         found = _width([own.port for own in self.flagged])
         return _bytes(1 + COUNT_BITS + max(flags + found, len(self.streams)))
 
-    def stream_bytes(self, stream: Stream) -> int:
+    def stream_bytes(self, stream: WordStream) -> int:
         """Return the bytes of a word of the memory of a stream: that there is one, value, mask."""
         return _bytes(1 + 2 * _width([own.port for own in stream.outputs]))
 
 
-def _width(ports: Sequence[Port]) -> int:
+def _width(ports: Sequence[TopPort]) -> int:
     return sum(port.width for port in ports)
 
 

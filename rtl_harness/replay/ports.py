@@ -13,7 +13,7 @@ from resil.rtl_harness.errors import HarnessError
 
 
 @dataclass(frozen=True)
-class Port:
+class TopPort:
     """One port of a top.
 
     Attributes:
@@ -29,7 +29,7 @@ class Port:
     enum: str = ""
 
 
-def read_ports(target: Target, parameters: Mapping[str, int]) -> tuple[Port, ...]:
+def read_ports(target: Target, parameters: Mapping[str, int]) -> tuple[TopPort, ...]:
     """Return the ports of the target's top, in their order.
 
     Args:
@@ -45,7 +45,7 @@ def read_ports(target: Target, parameters: Mapping[str, int]) -> tuple[Port, ...
     return ports_of(target.name, design.top)
 
 
-def ports_of(name: str, top: Any) -> tuple[Port, ...]:  # noqa: ANN401
+def ports_of(name: str, top: Any) -> tuple[TopPort, ...]:  # noqa: ANN401
     """Return the ports of an instance of slang; `name` is the target's, for messages.
 
     Raises:
@@ -54,7 +54,7 @@ def ports_of(name: str, top: Any) -> tuple[Port, ...]:  # noqa: ANN401
     return tuple(_port(name, own) for own in top.body.portList)
 
 
-def _port(target: str, found: object) -> Port:
+def _port(target: str, found: object) -> TopPort:
     from pyslang import ast
 
     name = str(getattr(found, "name", ""))
@@ -76,4 +76,4 @@ def _port(target: str, found: object) -> Port:
             f"which is {reason}; put the top into a module of yours whose ports are vectors, and record that",
             f"top.{name}",
         )
-    return Port(name, direction, int(kind.bitWidth), str(kind) if kind.isEnum else "")
+    return TopPort(name, direction, int(kind.bitWidth), str(kind) if kind.isEnum else "")

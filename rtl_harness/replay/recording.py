@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from resil.rtl_harness.errors import HarnessError
-from resil.rtl_harness.replay.ports import Port
+from resil.rtl_harness.replay.ports import TopPort
 from resil.rtl_harness.replay.waves import Signal, Times, Waves
 
 # An input that changes more often than once in so many cycles on the average is a clock.
@@ -60,7 +60,7 @@ class Recording:
         """How many."""
         return len(self.times)
 
-    def lost(self, inputs: Sequence[Port]) -> dict[str, int]:
+    def lost(self, inputs: Sequence[TopPort]) -> dict[str, int]:
         """Return changes of inputs that no cycle sees, as they are gone again before its edge, by input."""
         found = {}
         for port in inputs:
@@ -74,7 +74,7 @@ class Recording:
 
 
 def read_recording(
-    span: Span, ports: Sequence[Port], clocks: Sequence[str], sampled: str, optional: Sequence[str] = ()
+    span: Span, ports: Sequence[TopPort], clocks: Sequence[str], sampled: str, optional: Sequence[str] = ()
 ) -> Recording:
     """Read the ports of an instance.
 
@@ -142,7 +142,7 @@ def _time(waves: Waves, span: Span, key: str) -> int | None:
         ) from None
 
 
-def _no_other_clock(found: Recording, inputs: Sequence[Port]) -> None:
+def _no_other_clock(found: Recording, inputs: Sequence[TopPort]) -> None:
     for name, changes in found.lost([port for port in inputs if port.width == 1]).items():
         if found.cycles > 8 and changes > found.cycles * (_CLOCK_LIKE - 1):
             raise HarnessError(

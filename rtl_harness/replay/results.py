@@ -9,11 +9,19 @@ import numpy.typing as npt
 from resil.rtl_harness.engine.workload import OutputSpec
 from resil.rtl_harness.replay.bench import RESULT
 from resil.rtl_harness.replay.images import Images
-from resil.rtl_harness.replay.layout import BEYOND, COMPARED, COUNT_BITS, RESULTS, WITHIN, Compared, Layout
+from resil.rtl_harness.replay.layout import (
+    BEYOND,
+    COMPARED,
+    COUNT_BITS,
+    RESULTS,
+    WITHIN,
+    ComparedOutput,
+    ReplayLayout,
+)
 from resil.rtl_harness.replay.recording import Recording
 
 
-def output_of(layout: Layout) -> OutputSpec:
+def output_of(layout: ReplayLayout) -> OutputSpec:
     """Return where the results lie: a row for each word."""
     return OutputSpec(RESULT, 0, (RESULTS, layout.result_bytes), "uint8")
 
@@ -23,7 +31,7 @@ def beyond_tolerance(output: npt.NDArray[np.generic]) -> object:
     return output[BEYOND:].tobytes()
 
 
-def expected_results(layout: Layout, images: Images) -> bytes:
+def expected_results(layout: ReplayLayout, images: Images) -> bytes:
     """Return what the bench leaves behind where nothing differs."""
     words = bytearray(RESULTS * layout.result_bytes)
     last = (images.compared_cycles << 1 | 1).to_bytes(layout.result_bytes, "little")
@@ -31,7 +39,7 @@ def expected_results(layout: Layout, images: Images) -> bytes:
     return bytes(words)
 
 
-def differences(layout: Layout, recording: Recording, raw: bytes, expected: bytes) -> str:
+def differences(layout: ReplayLayout, recording: Recording, raw: bytes, expected: bytes) -> str:
     """Return what a run whose bench keeps the first difference has found: time, signal and values.
 
     Args:
@@ -65,7 +73,7 @@ def _cycle(word: int) -> int:
     return word >> 1 & (1 << COUNT_BITS) - 1
 
 
-def _difference(recording: Recording, own: Compared, cycle: int, found: int, *, by_cycle: bool) -> str:
+def _difference(recording: Recording, own: ComparedOutput, cycle: int, found: int, *, by_cycle: bool) -> str:
     name = own.port.name
     if not by_cycle:
         return f"a word of the stream with {name} = {found:#x}, which is not the next one of the recording"
@@ -79,7 +87,7 @@ def _difference(recording: Recording, own: Compared, cycle: int, found: int, *, 
     return f"{name} is {wanted} in the recording, {found:#x} in the design"
 
 
-def _compared(layout: Layout, found: int, wanted: int) -> str:
+def _compared(layout: ReplayLayout, found: int, wanted: int) -> str:
     missing = found >> 1 + COUNT_BITS
     if missing:
         names = [

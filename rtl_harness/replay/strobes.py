@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from resil.rtl_harness.errors import HarnessError
-from resil.rtl_harness.replay.layout import Compared, Condition
-from resil.rtl_harness.replay.ports import Port
+from resil.rtl_harness.replay.layout import ComparedOutput, Condition
+from resil.rtl_harness.replay.ports import TopPort
 
 
 @dataclass(frozen=True)
@@ -46,11 +46,11 @@ class Ruled:
     """
 
     strobe: Strobe
-    outputs: tuple[Compared, ...]
+    outputs: tuple[ComparedOutput, ...]
     when: tuple[Condition, ...]
 
 
-def ruled(strobes: Sequence[Strobe], ports: Sequence[Port], alarms: Collection[str]) -> tuple[Ruled, ...]:
+def ruled(strobes: Sequence[Strobe], ports: Sequence[TopPort], alarms: Collection[str]) -> tuple[Ruled, ...]:
     """Return what is compared: by the rows, and always what no row names and is no alarm.
 
     Raises:
@@ -70,11 +70,11 @@ def ruled(strobes: Sequence[Strobe], ports: Sequence[Port], alarms: Collection[s
             owner[name] = number
         when = tuple(_condition(text, number, ports) for text in strobe.when)
         if strobe.compared:
-            own = tuple(Compared(outputs[name], strobe.tolerance, strobe.signed) for name in names)
+            own = tuple(ComparedOutput(outputs[name], strobe.tolerance, strobe.signed) for name in names)
             found.append(Ruled(strobe, own, when))
     rest = [port for name, port in outputs.items() if name not in owner and name not in alarms]
     if rest:
-        found.append(Ruled(Strobe(tuple(p.name for p in rest)), tuple(map(Compared, rest)), ()))
+        found.append(Ruled(Strobe(tuple(p.name for p in rest)), tuple(map(ComparedOutput, rest)), ()))
     if not found:
         raise HarnessError(
             "strobes: expected at least one output that is compared, found none; nothing could be seen then",
@@ -97,7 +97,7 @@ def _named(strobe: Strobe, number: int, outputs: Collection[str]) -> list[str]:
     return [*names]
 
 
-def _condition(text: str, number: int, ports: Sequence[Port]) -> Condition:
+def _condition(text: str, number: int, ports: Sequence[TopPort]) -> Condition:
     name = text.removeprefix("!")
     port = next((own for own in ports if own.name == name and own.width == 1), None)
     if port is None:

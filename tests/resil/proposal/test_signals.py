@@ -5,7 +5,7 @@ import pytest
 
 from resil.proposal.buses import KINDS, bare, find_buses
 from resil.proposal.signals import find_alarms, find_clocks, find_resets
-from resil.rtl_harness.replay.ports import Port
+from resil.rtl_harness.replay.ports import TopPort
 
 
 def ports(text):
@@ -13,7 +13,7 @@ def ports(text):
     found = []
     for word in text.split():
         name, _, width = word[1:].partition(":")
-        found.append(Port(name, {">": "input", "<": "output"}[word[0]], int(width or 1)))
+        found.append(TopPort(name, {">": "input", "<": "output"}[word[0]], int(width or 1)))
     return found
 
 

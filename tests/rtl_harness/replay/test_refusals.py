@@ -7,7 +7,7 @@ import pytest
 
 from resil.rtl_harness.design.target import load_target
 from resil.rtl_harness.errors import HarnessError
-from resil.rtl_harness.replay.closed import Asked, close_by_recordings
+from resil.rtl_harness.replay.closed import ReplayRequest, close_by_recordings
 from resil.rtl_harness.replay.recording import Span
 from resil.rtl_harness.replay.strobes import Strobe
 from tests.rtl_harness.replay.model import HERE, stimulus, write_vcd
@@ -34,7 +34,7 @@ def vcd(tmp_path):
 
 
 def asked_of(file, *span):
-    return Asked((Span(Path(file), "tb.u_dut", *span),))
+    return ReplayRequest((Span(Path(file), "tb.u_dut", *span),))
 
 
 def refused(target_file, asked):
@@ -44,11 +44,11 @@ def refused(target_file, asked):
 
 
 REFUSED = {
-    "strobes[0].outputs": Asked((), strobes=(Strobe(("nothing",)),)),
-    "strobes[1].outputs": Asked((), strobes=(Strobe(("sum_o",)), Strobe(("s*",)))),
-    "strobes[0].when": Asked((), strobes=(Strobe(("sum_o",), when=("sum_o",)),)),
-    "strobes": Asked((), strobes=(Strobe(("*",), compared=False),)),
-    "clock": Asked((), clocks=("value_i",)),
+    "strobes[0].outputs": ReplayRequest((), strobes=(Strobe(("nothing",)),)),
+    "strobes[1].outputs": ReplayRequest((), strobes=(Strobe(("sum_o",)), Strobe(("s*",)))),
+    "strobes[0].when": ReplayRequest((), strobes=(Strobe(("sum_o",), when=("sum_o",)),)),
+    "strobes": ReplayRequest((), strobes=(Strobe(("*",), compared=False),)),
+    "clock": ReplayRequest((), clocks=("value_i",)),
 }
 
 
@@ -82,7 +82,7 @@ def test_a_port_that_was_not_recorded(tmp_path, vcd, target_file):
     file = tmp_path / "less.vcd"
     file.write_text("\n".join(line for line in vcd.read_text().splitlines() if " sum_o " not in line))
     assert refused(target_file, asked_of(file)) == "waves.sum_o"
-    never = Asked(asked_of(file).spans, strobes=(Strobe(("sum_o",), compared=False),))
+    never = ReplayRequest(asked_of(file).spans, strobes=(Strobe(("sum_o",), compared=False),))
     assert close_by_recordings(load_target(target_file), never, target_file).recordings[0].cycles == CYCLES
 
 

@@ -12,7 +12,7 @@ from resil.rtl_harness.engine.plain.engine import PlainEngine
 from resil.rtl_harness.engine.reference.engine import CocotbEngine
 from resil.rtl_harness.engine.workload import Workload
 from resil.rtl_harness.faults import Fault, Seen
-from resil.rtl_harness.replay.closed import Asked, close_by_recordings
+from resil.rtl_harness.replay.closed import ReplayRequest, close_by_recordings
 from resil.rtl_harness.replay.images import images_of
 from resil.rtl_harness.replay.recording import Span
 from resil.rtl_harness.replay.results import beyond_tolerance, differences, expected_results, output_of
@@ -51,7 +51,9 @@ def vcd(tmp_path_factory, inputs):
 
 def closed_by(target_file, *vcds, **asked):
     target = load_target(target_file)
-    return close_by_recordings(target, Asked(tuple(Span(v, "tb.u_dut") for v in vcds), **asked), target_file)
+    return close_by_recordings(
+        target, ReplayRequest(tuple(Span(v, "tb.u_dut") for v in vcds), **asked), target_file
+    )
 
 
 class Replayed:
@@ -223,7 +225,7 @@ def test_a_window_that_begins_with_a_reset(target_file, inputs, tmp_path):
     again = [*inputs[:40], *inputs]
     file = write_vcd(tmp_path / "twice.vcd", again)
     closed = close_by_recordings(
-        load_target(target_file), Asked((Span(file, "tb.u_dut", "400 ns", "900 ns"),)), target_file
+        load_target(target_file), ReplayRequest((Span(file, "tb.u_dut", "400 ns", "900 ns"),)), target_file
     )
     replay = Replayed(closed)
     assert replay.recording.cycles == 50

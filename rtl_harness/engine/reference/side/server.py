@@ -26,7 +26,7 @@ from resil.rtl_harness.engine.reference.side.bench import (
     NotAppliedError,
     StoredWords,
 )
-from resil.rtl_harness.engine.reference.side.timeline import CHECK, FLIP, OperationWatchdog, Timeline
+from resil.rtl_harness.engine.reference.side.timeline import CHECK, FLIP, ClockTimeline, OperationWatchdog
 from resil.rtl_harness.host import end_with
 
 _ANSWERED = 17
@@ -44,7 +44,7 @@ async def serve(dut: Handle) -> None:
 class _Server:
     def __init__(self, dut: Handle, config: dict[str, Any], connection: socket.socket) -> None:
         self.bench = BenchHandles(dut, config)
-        self.timeline = Timeline(self.bench, *config["timing"])
+        self.timeline = ClockTimeline(self.bench, *config["timing"])
         self.outputs: list[tuple[str, int, int]] = [tuple(output) for output in config["outputs"]]
         self.inferences: int = config["inferences"]
         self.connection = connection

@@ -49,7 +49,7 @@ class OperationWatchdog:
         return min(limit, self.moved + self.allowed)
 
 
-class Timeline:
+class ClockTimeline:
     """Drives clock and reset and moves through the cycles of a run.
 
     Args:
