@@ -219,7 +219,7 @@ def test_a_cache_that_cannot_be_written_is_reported(tmp_path, digits):
 def test_an_unknown_accelerator_lists_those_there_are(digits):
     with pytest.raises(NetworkError, match=r"unknown accelerator 'ethos-u55-16'; known are ethos-u55-32, "):
         compile_network(digits.path, "ethos-u55-16")
-    with pytest.raises(NetworkError, match=r"ethos-u65-512 is not built: .*second weight decoder"):
+    with pytest.raises(NetworkError, check=about("accelerator")):
         compile_network(digits.path, "ethos-u65-512")
 
 
