@@ -23,6 +23,10 @@ from resil.rtl_harness.engine.contract import GoldenRun
 from resil.rtl_harness.engine.trace.fault_trace import BlockCrossing, FaultTrace, SeenPath, TouchedStorage
 from resil.rtl_harness.faults import Rise
 
+_NOT_WHOLE = (
+    "so much differed that cycles after {cycle} were not compared: what is said of storage ends there, and "
+    "no path leads to what was seen later"
+)
 MOST_PHASES = 200
 """Changes of the difference that are listed; what was there to be said of it was mostly said before."""
 
@@ -59,6 +63,7 @@ def trace_document(
     fault, site = found.fault, sites[found.fault.site]
     phases = phases_of(found.spans)
     no_ways = (f"no causal path: {found.no_ways}",) if found.no_ways else ()
+    not_whole = () if found.is_whole else (_NOT_WHOLE.format(cycle=found.end - 1),)
     return Trace(
         schema=Trace.SCHEMA,
         injection=about.number,
@@ -84,7 +89,7 @@ def trace_document(
         alarms=tuple(_alarm(rise, fault.cycle) for rise in found.alarms),
         tensors=tuple(tensors),
         paths=tuple(map(_path, found.ways)),
-        notes=(*notes, *no_ways),
+        notes=(*notes, *no_ways, *not_whole),
     )
 
 

@@ -12,15 +12,20 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple
 
-from resil.rtl_harness.engine.trace.fan_in import bit_sources, net_sources, structural_sources
+from resil.rtl_harness.engine.trace.fan_in import bit_sources, is_held, net_sources, structural_sources
 from resil.rtl_harness.engine.trace.history import DifferenceHistory
 from resil.rtl_harness.engine.trace.pair_run import PairRun
 from resil.rtl_harness.engine.trace.storage_bits import StorageBits
 from resil.rtl_harness.engine.trace.window import GateNetlist, TraceWindow
 from resil.rtl_harness.errors import SimulationError
 
-MOST_BITS = 512
+MOST_BITS = 256
 """Bits of a cycle that are followed backwards; of more, those with the fewest moves to the end."""
+_EXACT = 48
+"""So many are followed each by itself, so that no shorter way is missed."""
+_PATIENCE = 40_000
+_FEW_BITS = 12
+"""So many are followed once bits of all cycles together have been followed `_PATIENCE` times."""
 
 
 class PathGoal(NamedTuple):
@@ -67,6 +72,7 @@ class _Search:
     goal: PathGoal
     frontier: dict[int, int] = field(default_factory=dict)  # moves from a bit to the goal
     later: dict[int, dict[int, int]] = field(default_factory=dict)  # by cycle: the bit a bit moves to
+    followed: int = 0
     shortest: bool = True
     started: bool = False
     problem: str = ""
@@ -186,13 +192,21 @@ def _step(search: _Search, window: TraceWindow, cycle: int) -> None:
     place = cycle - window.first
     reached: dict[int, int] = {}
     moves: dict[int, int] = {}
-    for bit, cost in search.frontier.items():
-        for source in bit_sources(window, bit, place) or ():
+    # Of many, each net is gone through once, from the bit that is nearest to the goal.
+    seen: set[int] | None = set() if len(search.frontier) > _EXACT else None
+    search.shortest &= seen is None
+    for bit, cost in sorted(search.frontier.items(), key=lambda item: (item[1], item[0])):
+        sources = bit_sources(window, bit, place, seen) or set()
+        if seen is not None and is_held(window, bit, place):
+            sources.add(bit)
+        for source in sources:
             new = cost + (source != bit)
             if new < reached.get(source, new + 1):
                 reached[source], moves[source] = new, bit
-    if len(reached) > MOST_BITS:
-        kept = sorted(reached, key=lambda source: (reached[source], source))[:MOST_BITS]
+    search.followed += len(search.frontier)
+    most = MOST_BITS if search.followed < _PATIENCE else _FEW_BITS
+    if len(reached) > most:
+        kept = sorted(reached, key=lambda source: (reached[source], source))[:most]
         reached = {source: reached[source] for source in kept}
         search.shortest = False
     search.frontier = reached

@@ -7,14 +7,15 @@ from resil.rtl_harness.engine.fast.gates.logic import MUX
 from resil.rtl_harness.engine.trace.window import GateNetlist, TraceWindow
 
 
-def net_sources(window: TraceWindow, net: int, place: int) -> set[int]:
+def net_sources(window: TraceWindow, net: int, place: int, seen: set[int] | None = None) -> set[int]:
     """Return the bits of storage whose difference makes a net differ in a cycle of the window.
 
     Of a selection whose select does not differ, only what is selected counts. Of a word that is read at
-    different addresses, the address counts.
+    different addresses, the address counts. Nets that were `seen` are left out, and those that are gone
+    through are added to them.
     """
     found: set[int] = set()
-    seen: set[int] = set()
+    seen = set() if seen is None else seen
     stack = [net]
     while stack:
         net = stack.pop()
@@ -35,21 +36,24 @@ def net_sources(window: TraceWindow, net: int, place: int) -> set[int]:
     return found
 
 
-def bit_sources(window: TraceWindow, number: int, place: int) -> set[int] | None:
+def bit_sources(
+    window: TraceWindow, number: int, place: int, seen: set[int] | None = None
+) -> set[int] | None:
     """Return the bits in a cycle that make a bit of storage differ in the next one.
 
     Args:
         window: Has both cycles.
         number: Of the bit.
         place: The first of the two cycles, counted from the window's.
+        seen: As of `net_sources`.
 
     Returns:
         The bits; None if the gates do not say what the model did: with an asynchronous load, for instance.
     """
     found = window.bits.memory_of(number)
     if found is None:
-        return _register_sources(window, number, place)
-    return _memory_sources(window, number, *found, place)
+        return _register_sources(window, number, place, seen)
+    return _memory_sources(window, number, found, place, seen)
 
 
 def structural_sources(netlist: GateNetlist, nets: list[int]) -> tuple[set[int], set[int]]:
@@ -73,19 +77,37 @@ def structural_sources(netlist: GateNetlist, nets: list[int]) -> tuple[set[int],
     return registers, ports
 
 
-def _register_sources(window: TraceWindow, number: int, place: int) -> set[int] | None:
+def is_held(window: TraceWindow, number: int, place: int) -> bool:
+    """Whether a register's bit takes itself, through multiplexers whose selects do not differ."""
+    flip_flop = window.netlist.flip_flops.get(number)
+    if flip_flop is None:
+        return False
+    net = flip_flop[0]
+    while (gate := window.netlist.drivers.get(net)) is not None:
+        if gate.operation != MUX or window.net(gate.s).differs(place):
+            return False
+        net = gate.b if window.net(gate.s).golden >> place & 1 else gate.a
+    return window.netlist.stored.get(net) == number
+
+
+def _register_sources(window: TraceWindow, number: int, place: int, seen: set[int] | None) -> set[int] | None:
     flip_flop = window.netlist.flip_flops.get(number)
     if flip_flop is None:
         return None
     taken, _, _ = flip_flop
     if window.net(taken).at(place) != window.bit(number, place + 1):
         return None
-    return net_sources(window, taken, place)
+    return net_sources(window, taken, place, seen)
 
 
 def _memory_sources(
-    window: TraceWindow, number: int, memory: int, word: int, bit: int, place: int
+    window: TraceWindow,
+    number: int,
+    where: tuple[int, int, int],
+    place: int,
+    seen: set[int] | None,
 ) -> set[int] | None:
+    memory, word, bit = where
     netlist = window.netlist
     own = netlist.memories[memory]
     if own is None:
@@ -110,12 +132,12 @@ def _memory_sources(
             return None
     golden, faulty = effective
     if golden == faulty:
-        return {number} if golden is None else net_sources(window, nets[golden][1], place)
+        return {number} if golden is None else net_sources(window, nets[golden][1], place, seen)
     found: set[int] = set()
     for writing in (port for port in effective if port is not None):
         address, _, enable_net = nets[writing]
         for net in (*address, enable_net):
-            found |= net_sources(window, net, place)
+            found |= net_sources(window, net, place, seen)
     if None in effective and before[0] != before[1]:
         found.add(number)
     return found

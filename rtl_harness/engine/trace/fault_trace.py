@@ -120,6 +120,7 @@ class FaultTrace:
         snapshots: What a memory held when operations had ended, those that ended after the fault.
         ways: Causal paths.
         no_ways: Why none were looked for; "" if they were.
+        is_whole: All cycles that both runs have were compared; else so much differed that later were not.
     """
 
     fault: Fault
@@ -135,3 +136,4 @@ class FaultTrace:
     snapshots: tuple[MemorySnapshot, ...]
     ways: tuple[SeenPath, ...]
     no_ways: str = ""
+    is_whole: bool = True

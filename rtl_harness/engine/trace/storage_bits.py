@@ -79,6 +79,9 @@ class StorageBits:
                 self.memories.append(_Memory(place, i, first))
                 first += 8 * place.size
         self._firsts = [memory.first for memory in self.memories]
+        self._word_offsets = np.cumsum([0, *(element.depth for element in self.elements)], dtype=np.int64)
+        self._entry_bytes = np.array([memory.place.entry_bytes for memory in self.memories], np.int64)
+        self._memory_owners = np.array([memory.element for memory in self.memories], np.int64)
 
     def of_bench(self, element: int) -> bool:
         """Whether an element lies outside the design under test."""
@@ -132,6 +135,15 @@ class StorageBits:
         at = int(self.register_bytes[byte]) - place.offset
         return Site(self.elements[element], 0, 8 * at + bit - low)
 
+    def word_numbers(self, elements: Bits, words: Bits) -> Bits:
+        """Return a number for each word of `words`, different for all words of all elements."""
+        return self._word_offsets[elements] + words
+
+    @property
+    def word_count(self) -> int:
+        """Registers and words of memories, those of the bench too."""
+        return int(self._word_offsets[-1])
+
     def words(self, bits: Bits) -> tuple[Bits, Bits]:
         """Return the element and the word of each bit."""
         elements, words = np.zeros(len(bits), np.int64), np.zeros(len(bits), np.int64)
@@ -140,10 +152,8 @@ class StorageBits:
         if split < len(bits):
             rest = bits[split:]
             index = np.searchsorted(self._firsts, rest, side="right") - 1
-            sizes = np.array([memory.place.entry_bytes for memory in self.memories])
-            owners = np.array([memory.element for memory in self.memories])
-            elements[split:] = owners[index]
-            words[split:] = (rest - np.array(self._firsts)[index]) // (8 * sizes[index])
+            elements[split:] = self._memory_owners[index]
+            words[split:] = (rest - np.array(self._firsts)[index]) // (8 * self._entry_bytes[index])
         return elements, words
 
     def value(self, instance: ModelInstance, where: StorageWord) -> int:

@@ -44,11 +44,14 @@ class _Values:
     first: dict[int, tuple[int, int, int]] = field(default_factory=dict)  # word, golden, faulty
 
     def __call__(self, golden: ModelInstance, faulty: ModelInstance, cycle: int) -> None:
+        if self.history.full:
+            return
         found = self.bits.differing(golden, faulty)
         if not self.history.add(found) or not len(found):
             return
         elements, words = self.bits.words(found)
-        for element in set(elements.tolist()) - self.first.keys():
+        known = np.array(sorted(self.first), np.int64)
+        for element in np.unique(elements[~np.isin(elements, known)]).tolist():
             word = int(words[elements == element].min())
             where = StorageWord(element, word)
             values = [self.bits.value(one, where) for one in (golden, faulty)]
@@ -99,8 +102,8 @@ class Tracer:
             expected = engine.golden().end.output
             wrong = [i for i, (a, b) in enumerate(zip(expected, output, strict=True)) if a != b]
             risen = _risen(engine, run.faulty)
-            crossed = list(_crossed(bits, history))
             touched = _touched(bits, history, values)
+            crossed = list(_crossed(bits, history, touched))
             goals = _goals(engine, bits, history, injection, risen, wrong)
             found = self._followed(run, history, goals if ways else [], crossed if ways else [])
             snapshots = () if memory is None else tuple(self._snapshots(run, memory))
@@ -124,6 +127,7 @@ class Tracer:
             snapshots=snapshots,
             ways=found[0],
             no_ways=self._refusal,
+            is_whole=not history.full,
         )
 
     @cached_property
@@ -237,6 +241,8 @@ def _goals(
         for rise in risen
         if rise.cycle < history.end
     ]
+    if history.full:
+        return goals
     first = None if injection.seen is Seen.DUE else _first_wrong_bit(engine, bits, history, wrong)
     if first is not None:
         goals.append(_Seen("output", first[0], first[1]))
@@ -260,25 +266,35 @@ def _first_wrong_bit(
         if spec.written and not at_fault.isdisjoint(own):
             memory = engine.target.memories[spec.memory]
             numbers = bits.memory_bits(memory.path, spec.offset, spec.size, memory.word_bytes)
-            for byte in at_fault.intersection(own):
-                since = ((history.since(bit), bit) for bit in numbers[byte - start])
-                found += [(cycle, bit) for cycle, bit in since if cycle is not None]
+            asked = [bit for byte in at_fault.intersection(own) for bit in numbers[byte - start]]
+            found += [(cycle, bit) for bit, cycle in history.since_of(asked).items()]
         start += spec.size
     return min(found, default=None)
 
 
-def _crossed(bits: StorageBits, history: DifferenceHistory) -> Iterator[tuple[str, int, int]]:
+def _crossed(
+    bits: StorageBits, history: DifferenceHistory, touched: Sequence[TouchedStorage]
+) -> Iterator[tuple[str, int, int]]:
     """Yield each block that the difference reached but did not begin in, when, and its first bit."""
     known: set[tuple[str, bool]] = set()
-    for first, _, found in history.spans():
-        elements, _ = bits.words(found)
-        for element in dict.fromkeys(elements.tolist()):
-            place = bits.elements[element].block, bits.of_bench(element)
-            if place in known:
-                continue
-            known.add(place)
-            if len(known) > 1:
-                yield place[0], first, int(found[elements == element].min())
+    for one in touched:
+        place = one.element.block, one.of_bench
+        if place in known:
+            continue
+        known.add(place)
+        if len(known) > 1:
+            found = history.at(one.first)
+            elements, _ = bits.words(found)
+            inside = [number for number in found[np.isin(elements, _elements_of(bits, *place))].tolist()]
+            yield place[0], one.first, min(inside)
+
+
+def _elements_of(bits: StorageBits, block: str, of_bench: bool) -> list[int]:
+    return [
+        i
+        for i, element in enumerate(bits.elements)
+        if element.block == block and bits.of_bench(i) == of_bench
+    ]
 
 
 def _crossing(bits: StorageBits, block: str, cycle: int, bit: int, sources: Sequence[int]) -> BlockCrossing:
@@ -302,29 +318,49 @@ def _way(bits: StorageBits, seen: _Seen, path: CausalPath) -> SeenPath:
 
 
 def _touched(bits: StorageBits, history: DifferenceHistory, values: _Values) -> tuple[TouchedStorage, ...]:
-    seen: dict[int, list[int]] = {}  # first, last, cycles, most bits
-    words_of: dict[int, set[int]] = {}
-    for first, last, found in history.spans():
+    count = len(bits.elements)
+    first, last, cycles, most = (
+        np.full(count, -1),
+        np.full(count, -1),
+        np.zeros(count, int),
+        np.zeros(count, int),
+    )
+    ever = np.zeros(bits.word_count, np.bool_)
+    for begin, end, found in history.spans():
         elements, words = bits.words(found)
-        for element, count in zip(*np.unique(elements, return_counts=True), strict=True):
-            facts = seen.setdefault(int(element), [first, last, 0, 0])
-            facts[1:] = [last, facts[2] + last - first + 1, max(facts[3], int(count))]
-            words_of.setdefault(int(element), set()).update(words[elements == element].tolist())
-    ordered = sorted(seen, key=lambda element: (seen[element][0], bits.elements[element].path))
+        own = np.bincount(elements, minlength=count)
+        differs = own > 0
+        first[differs & (first < 0)] = begin
+        last[differs] = end
+        cycles[differs] += end - begin + 1
+        most = np.maximum(most, own)
+        ever[bits.word_numbers(elements, words)] = True
+    seen = np.flatnonzero(first >= 0).tolist()
 
     def touched(element: int) -> TouchedStorage:
-        first, last, cycles, most = seen[element]
         word, golden, faulty = values.first[element]
-        count = len(words_of[element])
-        outside = bits.of_bench(element)
+        begin = int(bits.word_numbers(np.array([element]), np.array([0]))[0])
         return TouchedStorage(
-            bits.elements[element], outside, first, last, cycles, most, count, word, golden, faulty
+            bits.elements[element],
+            bits.of_bench(element),
+            int(first[element]),
+            int(last[element]),
+            int(cycles[element]),
+            int(most[element]),
+            int(ever[begin : begin + bits.elements[element].depth].sum()),
+            word,
+            golden,
+            faulty,
         )
 
-    return tuple(map(touched, ordered))
+    return tuple(
+        touched(element) for element in sorted(seen, key=lambda e: (first[e], bits.elements[e].path))
+    )
 
 
 def _spans(bits: StorageBits, history: DifferenceHistory) -> Iterator[tuple[int, int, int, int]]:
     for first, last, found in history.spans():
         elements, words = bits.words(found)
-        yield first, last, len(found), len(set(zip(elements.tolist(), words.tolist(), strict=True)))
+        differs = np.zeros(bits.word_count, np.bool_)
+        differs[bits.word_numbers(elements, words)] = True
+        yield first, last, len(found), int(differs.sum())
