@@ -17,7 +17,7 @@ from resil.reports import render
 from resil.reports.detail_tables import memory_table, register_table, time_table
 from resil.reports.figures import catalogue
 from resil.reports.treemap import Tile, squarified
-from tests.reports.detail_example import example_detail
+from testkit.detail_example import example_detail
 from tests.reports.example import SEVEN, example_protection, example_summary, protection_of, summary_of
 
 BLOCKS = tuple(row[0] for row in SEVEN)

@@ -16,7 +16,7 @@ from resil.reports import ReportError, render_for_papers
 from resil.reports.figure_data import figure_data
 from resil.reports.figures import framed_figures
 from resil.reports.pdf import pdf_of
-from tests.reports.detail_example import example_detail
+from testkit.detail_example import example_detail
 from tests.reports.example import SEVEN, example_protection, example_summary, protection_of, summary_of
 
 BLOCKS = tuple(row[0] for row in SEVEN)

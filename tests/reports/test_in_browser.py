@@ -2,6 +2,7 @@
 """The pages in a real browser: filter, walk, front, dark, phone, print; no error, nothing serious to axe.
 
 Debian's Chromium, driven by Playwright. Without either, or with RESIL_NO_BROWSER set, the tests are skipped.
+RESIL_SCREENSHOTS names a folder where each test leaves what it saw.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from resil.reports import render, render_study
-from tests.reports.detail_example import example_detail
+from testkit.detail_example import example_detail
 from tests.reports.example import SEVEN, example_protection, protection_of, summary_of
 from tests.reports.test_safety import document
 from tests.reports.test_study import document as study_document
@@ -86,6 +87,9 @@ def show(browser, tmp_path):
         if context.get("java_script_enabled", True) and "page-data" in text:
             page.wait_for_selector("html.alive", state="attached")
         yield page
+        if folder := os.environ.get("RESIL_SCREENSHOTS"):
+            name = re.sub(r"\W+", "-", os.environ.get("PYTEST_CURRENT_TEST", "page").split("::")[-1])
+            page.screenshot(path=Path(folder) / f"{name}{width}.png", full_page=True)
         assert said == []
         assert [url for url in asked if not url.startswith(("file:", "blob:", "data:"))] == []
         own.close()
