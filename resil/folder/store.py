@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,13 +13,14 @@ import pyarrow as pa
 from filelock import FileLock, Timeout
 
 from resil.bench.identity import Identity
-from resil.errors import ConsistencyError, StoreError
+from resil.errors import ConsistencyError, Interrupted, StoreError
 from resil.faults.content import Content
 from resil.files import TEMPORARY_SUFFIX, read_json, write_text
 from resil.folder.contents import content_of, repeating, require_equal
 from resil.folder.parts import PartError, read_part, write_part
 from resil.folder.recorded import read_document
 from resil.record.provenance import ESTIMATE, RUN, Provenance
+from resil.user_errors import USER_ERRORS
 
 CAMPAIGN = "campaign.toml"
 PROVENANCE = "provenance.json"
@@ -172,6 +174,8 @@ def open_run(path: Path, identity: Identity, provenance: Provenance) -> Iterator
 
     Raises:
         StoreError: as `check_run` with `resume`; or the folder cannot be written, or is in use.
+
+    A run that is refused before it has stored an injection leaves nothing behind.
     """
     check_run(path, identity, resume=True)
     make_folder(path)
@@ -182,9 +186,27 @@ def open_run(path: Path, identity: Identity, provenance: Provenance) -> Iterator
         ]:
             stale.unlink(missing_ok=True)
         check_run(path, identity, resume=True)
-        if not (path / PROVENANCE).exists():
+        if fresh := not (path / PROVENANCE).exists():
             write_text(path / PROVENANCE, provenance.text())
-        yield RunFolder(path, identity)
+        try:
+            yield RunFolder(path, identity)
+        except USER_ERRORS as error:
+            if fresh and not isinstance(error, _KEPT) and not any((path / INJECTIONS).glob("part-*")):
+                _empty(path)
+            raise
+
+
+# What a folder is kept for that holds no injection: a failure that stays, and what will be resumed.
+_KEPT = (ConsistencyError, Interrupted)
+
+
+def _empty(path: Path) -> None:
+    """Remove what a refused run has begun: it would keep the corrected one out."""
+    for entry in path.iterdir():
+        if entry.is_dir():
+            shutil.rmtree(entry)
+        elif entry.name != LOCK:
+            entry.unlink()
 
 
 def _left_by_a_kill(name: str) -> bool:

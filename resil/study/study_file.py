@@ -92,9 +92,20 @@ def parse_study(
 
 
 def _targets(tables: Tables) -> tuple[StudyTarget, ...]:
-    found = _read(tables.problems, tables.sections("target", _TARGET), _target)
+    found = _apart(_read(tables.problems, tables.sections("target", _TARGET), _target))
     _refuse_repeated(tables.problems, "target", [target.name for target in found])
     return tuple(found)
+
+
+def _apart(targets: list[StudyTarget]) -> list[StudyTarget]:
+    """Return targets; where files have one name, the names of their folders stand before it."""
+    slugs = [slug_of(target.name) for target in targets]
+    return [
+        replace(target, name=f"{target.place.parent.name}-{target.name}")
+        if isinstance(target.place, Path) and slugs.count(slug) > 1
+        else target
+        for target, slug in zip(targets, slugs, strict=True)
+    ]
 
 
 def _target(section: Section) -> StudyTarget:

@@ -14,10 +14,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from resil.bench.identity import Identity
-from resil.errors import ConsistencyError, StoreError
+from resil.errors import ConsistencyError, Interrupted, StoreError
 from resil.folder.parts import SCHEMA, PartError, _content, read_part, write_part
 from resil.folder.store import open_run, recorded_provenance
 from resil.record.provenance import RUN, Provenance
+from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.faults import NEVER
 from testkit.errors import about
 
@@ -300,3 +301,46 @@ def test_identity_hashes_every_part():
     assert IDENTITY.digest != OTHER.digest
     assert IDENTITY.differences(IDENTITY.definition) == ()
     assert Identity({}).differences({"a": "1"}) == ("a (1 there, nothing here)",)
+
+
+def refused(path, error, *, stored=False):
+    """Begin a run that ends with an error, in a folder that holds what such a run has written by then."""
+
+    def run():
+        with open_run(path, IDENTITY, PROVENANCE) as folder:
+            (path / "sites.parquet").write_bytes(b"sites")
+            (path / "logs").mkdir()
+            if stored:
+                folder.append(rows(1))
+            raise error
+
+    with pytest.raises(type(error)):
+        run()
+
+
+def test_a_refused_run_leaves_no_folder_that_keeps_the_corrected_one_out(tmp_path):
+    refused(tmp_path / "run", HarnessError("a latch cannot be stuck", "fault.held"))
+    with open_run(tmp_path / "run", OTHER, PROVENANCE):
+        assert not (tmp_path / "run" / "sites.parquet").exists()
+
+
+@pytest.mark.parametrize(
+    ("error", "stored"),
+    [
+        (HarnessError("broken"), True),
+        (ConsistencyError("engines disagree"), False),
+        (Interrupted("by Ctrl-C"), False),
+    ],
+)
+def test_a_run_that_holds_something_stays(tmp_path, error, stored):
+    refused(tmp_path / "run", error, stored=stored)
+    assert (tmp_path / "run" / "provenance.json").exists()
+    with pytest.raises((StoreError, ConsistencyError)):
+        open_run(tmp_path / "run", OTHER, PROVENANCE).__enter__()
+
+
+def test_a_run_that_was_there_before_stays(tmp_path):
+    with open_run(tmp_path / "run", IDENTITY, PROVENANCE):
+        pass
+    refused(tmp_path / "run", HarnessError("broken"))
+    assert (tmp_path / "run" / "provenance.json").exists()

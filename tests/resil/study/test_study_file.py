@@ -295,3 +295,15 @@ def test_a_table_of_another_name_is_said_also_where_cells_are_estimated(table, t
     text = text.replace(f"[{table}]", f"[{table}s]")
     with pytest.raises(CampaignError, check=about(f"{table}s")):
         load_study(write_study(tmp_path, text))
+
+
+def test_targets_of_one_file_name_are_told_apart_by_their_folders(tmp_path):
+    """As those that `resil init` writes are: each is called target.toml."""
+    for folder in ("fir", "iir"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "target.toml").write_text("")
+    text = TEXT.replace('name = "ethos-u55-32"', 'file = "fir/target.toml"')
+    text = text.replace('name = "ethos-u55-64"', 'file = "iir/target.toml"')
+    file = tmp_path / "study.toml"
+    file.write_text(text)
+    assert [target.name for target in load_study(file).targets] == ["fir-target", "iir-target"]
