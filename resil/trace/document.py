@@ -21,8 +21,11 @@ from resil.record.trace import (
 from resil.rtl_harness.design.sites import Site, SiteTable
 from resil.rtl_harness.engine.contract import GoldenRun
 from resil.rtl_harness.engine.trace.fault_trace import BlockCrossing, FaultTrace, SeenPath, TouchedStorage
-from resil.rtl_harness.faults import Rise
+from resil.rtl_harness.faults import Rise, Seen
 
+_LATE = (
+    "the run with the fault ended {cycles} cycles later: what differs in a cycle may be the same, done later"
+)
 _NOT_WHOLE = (
     "so much differed that cycles after {cycle} were not compared: what is said of storage ends there, and "
     "no path leads to what was seen later"
@@ -64,6 +67,8 @@ def trace_document(
     phases = phases_of(found.spans)
     no_ways = (f"no causal path: {found.no_ways}",) if found.no_ways else ()
     not_whole = () if found.is_whole else (_NOT_WHOLE.format(cycle=found.end - 1),)
+    apart = found.injection.end_cycle - golden.cycles
+    late = (_LATE.format(cycles=apart),) if apart > 0 and found.injection.seen is not Seen.HANG else ()
     return Trace(
         schema=Trace.SCHEMA,
         injection=about.number,
@@ -89,7 +94,7 @@ def trace_document(
         alarms=tuple(_alarm(rise, fault.cycle) for rise in found.alarms),
         tensors=tuple(tensors),
         paths=tuple(map(_path, found.ways)),
-        notes=(*notes, *no_ways, *not_whole),
+        notes=(*notes, *no_ways, *not_whole, *late),
     )
 
 

@@ -35,6 +35,7 @@ LIMIT, SECONDS = 60, 600.0
 """What is traced unless more is asked for."""
 EXAMPLES = 6
 """Groups whose example is kept as a whole trace."""
+_NOTHING = "nothing differed where one would see it"
 _INDEX = re.compile(r"\[[^\]]*\]")
 
 
@@ -117,7 +118,7 @@ def group_key(trace: Trace, outcome: str) -> GroupKey:
     """Return what a fault has in common with others: what was struck, blocks on its way, its end."""
     path = telling_path(trace, outcome)
     if path is None:
-        problem = trace.paths[0].problem if trace.paths else "nothing differed where one would see it"
+        problem = next((one.problem for one in trace.paths if one.to == _goal(trace, outcome)), _NOTHING)
         return GroupKey(trace.block, trace.register_class, (trace.block,), "", problem)
     route = tuple(dict.fromkeys(step.block for step in path.steps))
     return GroupKey(trace.block, trace.register_class, route, path.to, "")
@@ -125,8 +126,12 @@ def group_key(trace: Trace, outcome: str) -> GroupKey:
 
 def telling_path(trace: Trace, outcome: str) -> TracePath | None:
     """Return the path to what decides of an outcome: the first alarm, or what was seen."""
+    return trace.path_to(_goal(trace, outcome))
+
+
+def _goal(trace: Trace, outcome: str) -> str:
     wanted = {"hang": "done", "latent": "state", "due": f"alarm {trace.outcome['alarm']}"}
-    return trace.path_to(wanted.get(outcome, "output"))
+    return wanted.get(outcome, "output")
 
 
 def _traced(run_dir: Path, order: Sequence[int], seconds: float) -> tuple[dict[int, Trace], tuple[str, ...]]:

@@ -64,7 +64,7 @@ def _left(trace: Trace) -> str:
     if trace.vanished is not None:
         return f"from cycle {trace.vanished} on nothing differs any more"
     last = trace.phases[-1].bits if not trace.phases_left_out else None
-    return "storage differs to the end" if last is None else f"{last:,} bits differ at the end"
+    return "storage differs to the last" if last is None else f"{last:,} bits differ in the last of them"
 
 
 def _registers(registers: tuple[TraceRegister, ...], scope: str) -> Iterator[str]:

@@ -106,6 +106,7 @@ class Tracer:
             crossed = list(_crossed(bits, history, touched))
             goals = _goals(engine, bits, history, injection, risen, wrong)
             found = self._followed(run, history, goals if ways else [], crossed if ways else [])
+            seen_paths = (*found[0], *_later(injection, history, goals)) if ways else ()
             snapshots = () if memory is None else tuple(self._snapshots(run, memory))
             if waves is not None:
                 write_waves(waves, run, bits, touched, history.end)
@@ -125,7 +126,7 @@ class Tracer:
             wrong_bytes=tuple(wrong),
             output=output,
             snapshots=snapshots,
-            ways=found[0],
+            ways=seen_paths,
             no_ways=self._refusal,
             is_whole=not history.full,
         )
@@ -252,6 +253,15 @@ def _goals(
     if injection.seen is Seen.LATENT and len(left):
         goals.append(_Seen("state", history.end - 1, int(left[0])))
     return goals
+
+
+def _later(injection: Injection, history: DifferenceHistory, goals: Sequence[_Seen]) -> Iterator[SeenPath]:
+    """Yield what was seen after the last cycle that both runs have, to which no path leads."""
+    wanted = {Seen.SDC_CRITICAL: "output", Seen.SDC_TOLERABLE: "output", Seen.HANG: "done"}
+    to = wanted.get(injection.seen)
+    if to is not None and to not in {goal.to for goal in goals}:
+        problem = "it was seen after the last cycle in which both runs were compared"
+        yield SeenPath(to, history.end - 1, (), False, problem)
 
 
 def _first_wrong_bit(
