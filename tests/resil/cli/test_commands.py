@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 
 import pytest
@@ -17,12 +18,21 @@ from testkit import fake
 from testkit.campaigns import TEXT, write_campaign
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A finished run on the fake bench, beside its campaign."""
+    folder = tmp_path_factory.mktemp("made")
+    with pytest.MonkeyPatch.context() as patch:
+        fake.install(patch)
+        main(["run", str(write_campaign(folder)), "--out", str(folder / "run")])
+    return folder
+
+
 @pytest.fixture
-def finished(tmp_path, monkeypatch, capsys):
-    """A finished run on the fake bench."""
+def finished(made, tmp_path, monkeypatch):
+    """A copy of it, to be changed."""
     fake.install(monkeypatch)
-    main(["run", str(write_campaign(tmp_path)), "--out", str(tmp_path / "run")])
-    capsys.readouterr()
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
     return tmp_path / "run"
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 
 import pytest
@@ -17,13 +18,22 @@ from testkit import fake
 from testkit.campaigns import TEXT, write_campaign
 
 
-@pytest.fixture
-def finished(tmp_path, monkeypatch, capsys):
-    """A run of both kinds of storage that misses its budget."""
-    fake.install(monkeypatch)
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A run of both kinds of storage that misses its budget, beside its campaign."""
+    folder = tmp_path_factory.mktemp("made")
     text = TEXT.replace('["ff"]', '["ff", "sram"]').replace("fit = 0.01", "fit = 0.0005")
-    main(["run", str(write_campaign(tmp_path, text)), "--out", str(tmp_path / "run")])
-    capsys.readouterr()
+    with pytest.MonkeyPatch.context() as patch:
+        fake.install(patch)
+        main(["run", str(write_campaign(folder, text)), "--out", str(folder / "run")])
+    return folder
+
+
+@pytest.fixture
+def finished(made, tmp_path, monkeypatch):
+    """A copy of the run, to be changed."""
+    fake.install(monkeypatch)
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
     return tmp_path / "run"
 
 
