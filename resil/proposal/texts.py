@@ -43,7 +43,11 @@ def target_text(design: OwnDesign, folder: Path, bench: Mapping[str, str] | None
 
 def _clock_lines(design: OwnDesign) -> list[str]:
     lines = [f"clock = {_text(design.clocks[0].name)}"]
-    for reset in design.resets:
+    for reset in design.resets[:1]:
+        by = "by the recording" if reset.known else "by its name: a person decides"
+        lines.append(f"reset = {_text(reset.port.name)}   # {by}; the recording drives it")
+        lines.append(f"reset_active_low = {str(reset.active_low).lower()}")
+    for reset in design.resets[1:]:
         level = "low" if reset.active_low else "high"
         by = "in the recording" if reset.known else "by its name"
         lines.append(f"# reset: {reset.port.name}, active {level} {by}; the recording drives it")

@@ -45,7 +45,13 @@ def passed_on(output: str) -> str:
     return f"top_{output}"
 
 
-def bench_text(layout: ReplayLayout, top: str, parameters: Mapping[str, int], passed: Sequence[str]) -> str:
+def bench_text(
+    layout: ReplayLayout,
+    top: str,
+    parameters: Mapping[str, int],
+    passed: Sequence[str],
+    resets: Mapping[str, bool] | None = None,
+) -> str:
     """Return the module.
 
     Args:
@@ -53,13 +59,15 @@ def bench_text(layout: ReplayLayout, top: str, parameters: Mapping[str, int], pa
         top: Module that is the design under test.
         parameters: Of it.
         passed: Outputs of the top that are outputs of the bench too, as alarms are.
+        resets: Inputs that the reset of the bench acts on too, which is never active, with whether they are
+            active low: so what is built into the design finds its reset.
     """
     widths = {port.name: port.width for port in layout.outputs}
     ports = [f"{DONE}", _READ, *(f"[{widths[name] - 1}:0] {passed_on(name)}" for name in passed)]
     parts = [
         _head(layout, top, ports),
         _recording(layout),
-        _design(layout, top, parameters),
+        _design(layout, top, parameters, resets or {}),
         "".join(f"  assign {passed_on(name)} = out_{name};\n" for name in passed),
         _cyclewise(layout),
         *(_stream(layout, number, stream) for number, stream in enumerate(layout.streams)),
@@ -149,7 +157,7 @@ def _recording(layout: ReplayLayout) -> str:
 """
 
 
-def _design(layout: ReplayLayout, top: str, parameters: Mapping[str, int]) -> str:
+def _design(layout: ReplayLayout, top: str, parameters: Mapping[str, int], resets: Mapping[str, bool]) -> str:
     lines, pins, low = [], [], layout.input_bits.low
     if layout.by_edges:
         bits = layout.clock_bits
@@ -160,6 +168,8 @@ def _design(layout: ReplayLayout, top: str, parameters: Mapping[str, int]) -> st
         pins += [f".{layout.clocks[0]}({CLOCK})"]
     for port in layout.inputs:
         value = f"inputs_q{Field(low - layout.input_bits.low, port.width).text}"
+        if port.name in resets:
+            value = f"{value} & {RESET}" if resets[port.name] else f"{value} | ~{RESET}"
         pins.append(f".{port.name}({f'{port.enum}{chr(39)}({value})' if port.enum else value})")
         low += port.width
     for port in layout.outputs:

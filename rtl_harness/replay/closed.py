@@ -178,7 +178,14 @@ def _with_bench(
                 f'({", ".join(sorted(known))}), found "{output}"; correct the name',
                 key,
             )
-    text = bench_text(layout, target.top, parameters, sorted(set(named.values())))
+    if target.reset and target.reset not in {port.name for port in layout.inputs if port.width == 1}:
+        raise HarnessError(
+            f"target {target.name}: reset: expected an input of one bit of {target.top}, found "
+            f'"{target.reset}"; correct the name, or leave it out: the recording drives it',
+            "reset",
+        )
+    resets = {target.reset: target.reset_active_low} if target.reset else {}
+    text = bench_text(layout, target.top, parameters, sorted(set(named.values())), resets)
 
     def build(folder: Path) -> None:
         write_atomically(folder / f"{BENCH}.sv", text.encode())

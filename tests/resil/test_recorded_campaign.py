@@ -2,6 +2,7 @@
 """A campaign on a recording: outcomes are those of the recorded testbench with bits inverted in it."""
 
 import io
+import json
 import random
 import re
 from pathlib import Path
@@ -113,3 +114,14 @@ def test_a_campaign_of_memory_images_is_refused_without_a_bench(example, tmp_pat
     own.write_text(re.sub(r"\[workload\].*?(?=\[faults\])", images, text, flags=re.DOTALL))
     assert main(["run", str(own), "--out", str(tmp_path / "run"), "--quiet"]) == 2
     assert "waves" in capsys.readouterr().err
+
+
+def test_protection_is_built_around_what_the_recording_drives(example, tmp_path, monkeypatch):
+    """The alarms' registers need clock and reset of the design, which the bench of the recording drives."""
+    monkeypatch.chdir(tmp_path)
+    assert main(["run", str(example / "campaign.toml"), "--out", "run", "--quiet"]) == 0
+    asked = ["--budget-fit", "0.0005", "--granularity", "register", "--build", "rtl", "--quiet"]
+    assert main(["protect", "run", *asked]) in (0, 3)
+    record = json.loads((tmp_path / "rtl" / "build.json").read_text())
+    assert record["bit_exact"]["equal"] is True
+    assert sum(record["bits"].values()) > 40
