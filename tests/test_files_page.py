@@ -12,12 +12,15 @@ import pytest
 
 from resil.cli import main
 from resil.record.assessor import AssessorKit
+from resil.record.explanation import Explanation
 from resil.record.fields import DOCUMENTS, json_schema
+from resil.record.mechanisms import MechanismAudit
 from resil.record.protection import Protection
 from resil.record.protection_build import Build
 from resil.record.protection_confirmation import Confirmation
 from resil.record.stored_audit import StoredAudit
 from resil.record.study import StudyRecord
+from resil.record.trace import Trace
 from resil.record.underway import Underway
 from resil.record.validation import Validation
 from resil.reference.documents import with_documents
@@ -25,9 +28,19 @@ from testkit import fake
 from testkit.campaigns import TEXT, write_campaign
 from tests.resil import studies
 
-# `tests/resil/watch`, `.../protection/test_verify.py`, `.../run/test_stored_audit.py`, `.../validation` and
-# `.../assessor` have these.
-BUILT = (Underway, Build, Confirmation, StoredAudit, Validation, AssessorKit)
+# `tests/resil/trace`, `.../watch`, `.../protection/test_verify.py`, `.../run/test_stored_audit.py`,
+# `.../validation` and `.../assessor` have these.
+BUILT = (
+    Trace,
+    Explanation,
+    MechanismAudit,
+    Underway,
+    Build,
+    Confirmation,
+    StoredAudit,
+    Validation,
+    AssessorKit,
+)
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "files.md"
 PLAN = '[sampling]\nplan = "uniform"\n'  # divides faults by register class too
 NAME = re.compile(r"`([^`]+)`")
