@@ -13,7 +13,7 @@ from resil.rtl_harness.engine.plain.engine import PlainEngine
 from resil.rtl_harness.engine.workload import Workload
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.faults import Fault
-from resil.rtl_harness.replay.closed import Asked, close_by_recordings
+from resil.rtl_harness.replay.closed import ReplayRequest, close_by_recordings
 from resil.rtl_harness.replay.images import images_of
 from resil.rtl_harness.replay.recording import Span
 from resil.rtl_harness.replay.results import beyond_tolerance, expected_results, output_of
@@ -39,7 +39,7 @@ def closed(program, tmp_path_factory):
     target.write_text(
         f'name = "crossing"\ntop = "crossing"\nsources = ["{HERE}/clocks/crossing.sv"]\nclock = "clk_a_i"\n'
     )
-    asked = Asked((Span(folder / "crossing.vcd", "crossing_tb.u_dut"),), clocks=("clk_b_i",))
+    asked = ReplayRequest((Span(folder / "crossing.vcd", "crossing_tb.u_dut"),), clocks=("clk_b_i",))
     return close_by_recordings(load_target(target), asked, target)
 
 
@@ -108,7 +108,7 @@ def test_a_clock_that_is_not_named_is_noticed(closed, tmp_path):
     target.write_text(
         f'name = "crossing"\ntop = "crossing"\nsources = ["{HERE}/clocks/crossing.sv"]\nclock = "clk_b_i"\n'
     )
-    asked = Asked((Span(closed.recordings[0].span.file, "crossing_tb.u_dut"),))
+    asked = ReplayRequest((Span(closed.recordings[0].span.file, "crossing_tb.u_dut"),))
     with pytest.raises(HarnessError) as raised:
         close_by_recordings(load_target(target), asked, target)
     assert raised.value.field == "waves.clk_a_i.clock"
