@@ -35,6 +35,7 @@ LIMIT, SECONDS = 60, 600.0
 """What is traced unless more is asked for."""
 EXAMPLES = 6
 """Groups whose example is kept as a whole trace."""
+_CYCLE = re.compile(r"^before cycle \d+ ")
 _NOTHING = "nothing differed where one would see it"
 _INDEX = re.compile(r"\[[^\]]*\]")
 
@@ -119,7 +120,7 @@ def group_key(trace: Trace, outcome: str) -> GroupKey:
     path = telling_path(trace, outcome)
     if path is None:
         problem = next((one.problem for one in trace.paths if one.to == _goal(trace, outcome)), _NOTHING)
-        return GroupKey(trace.block, trace.register_class, (trace.block,), "", problem)
+        return GroupKey(trace.block, trace.register_class, (trace.block,), "", _CYCLE.sub("", problem))
     route = tuple(dict.fromkeys(step.block for step in path.steps))
     return GroupKey(trace.block, trace.register_class, route, path.to, "")
 

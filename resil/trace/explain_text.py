@@ -36,7 +36,7 @@ def explanation_text(found: Explanation) -> str:
 
 
 def _group(number: int, group: FaultGroup, found: Explanation) -> Iterator[str]:
-    route = " -> ".join([*group.route, group.to]) if group.to else f"no path: {group.problem}"
+    route = " -> ".join([*group.route, group.to]) if group.to else f"{group.block}, no path: {group.problem}"
     yield from wrap(
         f"{number}. {group.traced} of {found.traced} ({group.share:.0%} by weight): "
         f"{group.register_class} of {route}",

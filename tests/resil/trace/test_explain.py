@@ -55,6 +55,20 @@ def test_groups_follow_from_traces(run, rows, detected):
     assert {group.to for group in detected.groups} == {"done", "alarm error"}
 
 
+def test_paths_that_are_missing_for_one_reason_are_one_group(detected):
+    """The cycle at which the gates fall silent is no part of what faults have in common."""
+    trace = next(one for one in detected.traces if one.path_to("done") is not None)
+    path = trace.path_to("done")
+
+    def without(cycle):
+        problem = f"before cycle {cycle} the gates do not say where the difference came from"
+        lost = path.changed(steps=(), moves=0, shortest=False, problem=problem)
+        return trace.changed(paths=(lost,))
+
+    assert group_key(without(5), "hang") == group_key(without(900), "hang")
+    assert group_key(without(5), "hang") != group_key(trace, "hang")
+
+
 def test_what_was_left_out_is_said_and_allowed_for(run, detected):
     some = explain_run(run, ("due", "hang"), limit=5, seed=3)
     assert (some.traced, some.injections, some.stopped) == (5, detected.injections, "limit")
