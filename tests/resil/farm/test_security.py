@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import socket
 import stat
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 import distributed
@@ -57,7 +60,9 @@ def batch_system(tmp_path, monkeypatch):
     yield tmp_path
     jobs = tmp_path / "jobs"
     for pid in jobs.read_text().split() if jobs.exists() else ():
-        subprocess.run(["kill", "-9", f"-{pid}"], check=False, capture_output=True)
+        # Not by the command kill: that of some systems takes -1234 for -1, all processes.
+        with suppress(ProcessLookupError):
+            os.killpg(int(pid), signal.SIGKILL)
 
 
 def wait_for_worker(farm):
