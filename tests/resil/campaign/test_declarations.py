@@ -19,6 +19,7 @@ from resil.study.study_file import parse_study
 
 IMAGES = {"images": [{"memory": "m", "file": "a.bin"}]}
 OUTPUT = {"output": {"shape": [1], "memory": "m", "dtype": "int8"}}
+RECORDED = {"waves": "a.vcd", "instance": "tb.u_dut"}
 WRONG = datetime.date(2000, 1, 1)  # a value that no key takes
 # What else a table has to hold for a key of it to be read.
 BESIDE = {
@@ -39,6 +40,9 @@ BESIDE = {
         for key in ("workers", "memory", "walltime", "queue", "account", "interface", "python")
     },
     **{f"execution.dask.{key}": {"cluster": "slurm", "workers": 2} for key in ("prologue", "directives")},
+    **{f"execution.dask.{key}": {"scheduler": "tls://h:1"} for key in ("ca", "certificate", "key")},
+    "execution.dask.unprotected": {"scheduler": "tls://h:1"},
+    **{f"workload.{key}": RECORDED for key in ("instance", "from", "to", "sampled", "clocks", "strobes")},
 }
 
 
@@ -59,7 +63,9 @@ def file_with(name: str, place: tuple[str, ...], key: Key, repeated: tuple[str, 
     """Tables of a file in which one key has the wrong value."""
     inner: object = BESIDE.get(name, {}) | {key.name: WRONG}
     for part in reversed(place[1:]):
-        inner = {part: [inner] if part in ("images", "mechanism") else inner}
+        inner = {part: [inner] if part in ("images", "mechanism", "strobes") else inner}
+    if "strobes" in place:
+        inner = RECORDED | inner
     return {place[0]: [inner] if place[0] in repeated else inner}
 
 
@@ -68,7 +74,8 @@ CAMPAIGN, STUDY = declared(TABLES), declared(study_keys.TABLES)
 
 @pytest.mark.parametrize(("name", "place", "key"), CAMPAIGN, ids=[name for name, _, _ in CAMPAIGN])
 def test_every_declared_key_of_a_campaign_is_read(tmp_path, name, place, key):
-    (tmp_path / "a.bin").write_bytes(b"")
+    for file in ("a.bin", "a.vcd"):
+        (tmp_path / file).write_bytes(b"")
     with pytest.raises(CampaignError) as refused:
         parse_campaign(tmp_path / "campaign.toml", file_with(name, place, key))
     assert_read(str(refused.value), key)
@@ -76,7 +83,8 @@ def test_every_declared_key_of_a_campaign_is_read(tmp_path, name, place, key):
 
 @pytest.mark.parametrize(("name", "place", "key"), STUDY, ids=[name for name, _, _ in STUDY])
 def test_every_declared_key_of_a_study_is_read(tmp_path, name, place, key):
-    (tmp_path / "a.bin").write_bytes(b"")
+    for file in ("a.bin", "a.vcd"):
+        (tmp_path / file).write_bytes(b"")
     repeated = ("target", "network", "workload")
     with pytest.raises(CampaignError) as refused:
         parse_study(tmp_path / "study.toml", file_with(name, place, key, repeated))

@@ -118,7 +118,7 @@ def test_shipped_files_are_named_with_a_prefix(write):
     sources = load_target(write(GOOD.replace('"*.sv"', '"resil:bench/*.sv"'))).sources
     assert [path.name for path in sources] == [
         *("b.sv", "resil_apb_master.sv", "resil_axi_burst.sv", "resil_axi_mem.sv", "resil_axil_master.sv"),
-        *("resil_boot.sv", "resil_delay_queue.sv"),
+        *("resil_boot.sv", "resil_delay_queue.sv", "resil_replay_mem.sv"),
     ]
     with pytest.raises(HarnessError, check=about("sources")):
         load_target(write(GOOD.replace('"*.sv"', '"resil:bench/other.sv"')))

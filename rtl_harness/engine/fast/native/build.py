@@ -169,7 +169,7 @@ def variables_at(paths: Iterable[str]) -> list[SourceVariable]:
     Variables of the same name in other modules come with them, which costs speed and nothing else.
 
     >>> variables_at(["u_core.gen_lane[2].acc_q[3]"])
-    [Variable(module='*', name='acc_q', port=False)]
+    [SourceVariable(module='*', name='acc_q', port=False)]
     """
     return [SourceVariable("*", re.sub(r"(\[-?\d+\])+$", "", path.rsplit(".", 1)[-1])) for path in paths]
 

