@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,12 +26,12 @@ from resil.record.detail import (
     PartShare,
     RegisterRow,
     Timeline,
-    TraceLink,
 )
 from resil.record.evidence import SamplingRecord
 from resil.record.interval import RecordedInterval
 from resil.record.summary import Summary
 from resil.results.domains import Question, fit_of_domains, weights_of
+from resil.results.traced import traced_faults
 from resil.rtl_harness.design.sites import Hardware
 from resil.stats.intervals import clopper_pearson_limits
 from resil.stats.rates import OUTCOMES
@@ -89,13 +88,12 @@ class _Rows:
     hazardous: npt.NDArray[np.bool_]
 
 
-def detail_of(folder: Path, summary: Summary, traces: Sequence[TraceLink] = ()) -> Detail | None:
+def detail_of(folder: Path, summary: Summary) -> Detail | None:
     """Return what a report shows below the level of blocks; None of an estimate, or where nothing counts.
 
     Args:
         folder: Of the run, with its sites, strata and injections.
         summary: Its results.
-        traces: Faults whose spread was traced.
     """
     sampling = summary.sampling
     if summary.predicted or sampling is None or not (folder / STRATA).exists():
@@ -120,7 +118,7 @@ def detail_of(folder: Path, summary: Summary, traces: Sequence[TraceLink] = ()) 
         mix=_mix(summary, storage, rows, operations, [own.name for own in classes]),
         timeline=_timeline(summary, rows, place, spans, even=sampling.plan in EVENLY),
         memories=_memories(storage, rows, place, operations),
-        traces=tuple(traces),
+        traces=traced_faults(folder),
     )
 
 

@@ -27,9 +27,11 @@ from resil.record.explanation import Explanation, FaultGroup, StruckRegister
 from resil.record.interval import RecordedInterval
 from resil.record.trace import Trace, TracePath
 from resil.results.run import Run
+from resil.results.traced import TRACES, story_file
 from resil.run.recorded_bench import recorded_bench
 from resil.stats.rates import OUTCOMES
 from resil.trace.fault import FaultTracer, about_recorded, other_engine
+from resil.trace.text import trace_text
 
 LIMIT, SECONDS = 60, 600.0
 """What is traced unless more is asked for."""
@@ -111,6 +113,10 @@ def explain_run(
         made=now(),
     )
     with locked(run_dir):
+        (run_dir / TRACES).mkdir(exist_ok=True)
+        for trace in found.traces:
+            assert trace.injection is not None
+            write_text(run_dir / story_file(trace.injection), f"{trace_text(trace)}\n")
         write_text(run_dir / Explanation.FILE, found.text())
     return found
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import pytest
 
@@ -14,6 +15,7 @@ from resil.record.errors import ReportError
 from resil.record.explanation import Explanation
 from resil.record.fields import json_schema
 from resil.results.run import Run
+from resil.results.traced import traced_faults
 from resil.trace.explain import explain_run, group_key, telling_path
 from resil.trace.explain_text import explanation_text
 from resil.trace.fault import trace_injection
@@ -97,6 +99,25 @@ def test_the_answer_is_kept_and_reports_go_on(run, capsys):
     assert main(["report", str(run), "--quiet"]) in (0, 1, 3)
     assert main(["explain", str(run), "--outcome", "hang", "--limit", "2", "--quiet"]) == 0
     assert "done" in capsys.readouterr().out
+
+
+def test_the_page_leads_to_the_stories_of_these_injections_alone(run, tmp_path):
+    kept = tmp_path / "run"
+    shutil.copytree(run, kept)
+    found = explain_run(kept, ("hang",), limit=3)
+    links = traced_faults(kept)
+    assert [link.injection for link in links] == [trace.injection for trace in found.traces]
+    assert f"of 3 traced, of {found.injections:,} there are" in links[0].story
+    story = (kept / links[0].href).read_text()
+    assert story.startswith(f"injection {links[0].injection}: {links[0].path}")
+    main(["report", str(kept), "--quiet"])
+    assert f'href="{links[0].href}"' in (kept / "report.html").read_text()
+    other = json.loads((kept / "explanation.json").read_text()) | {"content": "0" * 64}
+    (kept / "explanation.json").write_text(json.dumps(other))
+    assert traced_faults(kept) == ()  # of other injections
+    (kept / "explanation.json").write_text(found.text())
+    (kept / links[0].href).unlink()
+    assert [link.injection for link in traced_faults(kept)] == [link.injection for link in links[1:]]
 
 
 def test_a_class_that_is_none_or_empty_is_refused(run, rows, monkeypatch):
