@@ -17,9 +17,9 @@ from resil.sensitivity.model import SHIPPED, load_model, save_model
 from resil.sensitivity.observations import SensitivityCell
 from testkit.errors import about
 from tests.resil.protection.designs import network_of, rates_of, storage_of
-from tests.resil.protection.test_flow import two
+from tests.resil.protection.test_flow import made, two
 
-__all__ = ["two"]
+__all__ = ["made", "two"]
 
 STORAGE = storage_of(
     [
