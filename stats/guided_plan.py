@@ -33,9 +33,9 @@ from resil.stats.plans import (
     Batch,
     PlanStep,
     SamplingPlan,
-    beyond_injections,
     interval_over_inputs,
     settled,
+    why_ended,
 )
 from resil.stats.strata import Strata, spread
 from resil.stats.weighted import weighted_sum
@@ -131,9 +131,7 @@ def guided_step(
         total = groups.interval(events, groups.total(drawn), guided, confidence)
         over = interval_over_inputs(done, design.total, design.total(strata.weights), confidence)
         total = total if over is None else over
-        reason = settled(plan, total) or ("maximum" if look == len(sizes) else "")
-        if not reason and beyond_injections(plan, done, design.total, design.total(strata.weights), total):
-            reason = "inputs"
+        reason = why_ended(plan, strata, design, done, total, last=look == len(sizes))
     counts = np.zeros(len(strata), dtype=np.int64)
     if not reason:
         more = sizes[look] - int(drawn.sum())

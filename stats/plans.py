@@ -221,10 +221,8 @@ def next_step(strata: Strata, plan: SamplingPlan, seed: int, done: Sequence[Batc
     total, reason = None, ""
     if look:
         total = total_interval(strata, schedule.design, done[first:], confidence)
-        groups, weights = schedule.design.total, schedule.design.total(strata.weights)
-        reason = settled(plan, total) or ("maximum" if look >= len(schedule.looks) else "")
-        if not reason and beyond_injections(plan, done[first:], groups, weights, total):
-            reason = "inputs"
+        last = look >= len(schedule.looks)
+        reason = why_ended(plan, strata, schedule.design, done[first:], total, last=last)
     counts = nothing
     if not reason:
         wanted = schedule.looks[look] - (schedule.looks[look - 1] if look else 0)
@@ -278,7 +276,34 @@ def interval_over_inputs(
     return None if found is None else weighted_sum_over_inputs(*found, weights, confidence).interval
 
 
-def beyond_injections(
+def why_ended(
+    plan: SamplingPlan,
+    strata: Strata,
+    design: SamplingDesign,
+    batches: Sequence[Batch],
+    total: Interval,
+    *,
+    last: bool,
+) -> str:
+    """Return why a plan ends at a look, as `PlanStep.reason`; "" if it goes on.
+
+    Args:
+        plan: What is asked.
+        strata: The population.
+        design: With which the batches were drawn.
+        batches: That count, at least one.
+        total: The interval that they give.
+        last: Whether there is no further look.
+    """
+    if reason := settled(plan, total):
+        return reason
+    if last:
+        return "maximum"
+    weights = design.total(strata.weights)
+    return "inputs" if _beyond_injections(plan, batches, design.total, weights, total) else ""
+
+
+def _beyond_injections(
     plan: SamplingPlan,
     batches: Sequence[Batch],
     total: Callable[[npt.ArrayLike], FloatArray],
