@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +20,25 @@ from resil.rtl_harness.design.sites import SiteTable
 from resil.rtl_harness.engine.contract import GoldenRun
 from resil.stats.sampling import Stratum
 from resil.stats.strata import Strata
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _DrawnPiece:
+    """Consecutive draws of a stratum that hold some injections.
+
+    Attributes:
+        stratum: Its index.
+        own: Places of these injections among all, shape (own,).
+        first: Number of the first draw.
+        count: Of draws.
+        at: Place of each of these injections among the draws, shape (own,).
+    """
+
+    stratum: int
+    own: IntArray
+    first: int
+    count: int
+    at: IntArray
 
 
 @dataclass(frozen=True)
@@ -60,14 +79,11 @@ class Population:
         Raises:
             ValueError: a stratum has no such fault.
         """
-        draws, owner = np.divmod(injections, len(self.strata))
         found = np.empty((7, len(injections)), dtype=np.int64)
-        found[0], found[1] = injections, owner
-        for index in np.unique(owner).tolist():
-            own = np.flatnonzero(owner == index)
-            first, last = int(draws[own].min()), int(draws[own].max())
-            drawn = self.strata[index].draw(self.seed, self.clusters, first, last + 1 - first)
-            found[2:, own] = np.stack(drawn)[:, draws[own] - first]
+        found[0], found[1] = injections, self.owners(injections)
+        for piece in self._pieces(injections):
+            drawn = self.strata[piece.stratum].draw(self.seed, self.clusters, piece.first, piece.count)
+            found[2:, piece.own] = np.stack(drawn)[:, piece.at]
         return FaultPlan(self.strata, *found)
 
     def cluster_sizes(self, injections: IntArray) -> IntArray:
@@ -75,14 +91,12 @@ class Population:
 
         Given its size, an injection is a plain draw of its stratum.
         """
-        draws, owner = np.divmod(injections, len(self.strata))
         sizes = np.ones(len(injections), dtype=np.int64)
-        for index in np.unique(owner).tolist() if len(self.clusters) > 1 else ():
-            own = owner == index
-            first, last = int(draws[own].min()), int(draws[own].max())
-            name = self.strata[index].population.name
-            drawn = cluster_sizes(self.seed, name, self.clusters, first, last + 1 - first)
-            sizes[own] = drawn[draws[own] - first]
+        if len(self.clusters) > 1:
+            for piece in self._pieces(injections):
+                name = self.strata[piece.stratum].population.name
+                drawn = cluster_sizes(self.seed, name, self.clusters, piece.first, piece.count)
+                sizes[piece.own] = drawn[piece.at]
         return sizes
 
     def owners(self, injections: IntArray) -> IntArray:
@@ -92,24 +106,29 @@ class Population:
     def check(self, rows: pa.Table) -> str | None:
         """Say in what stored rows contradict the numbering; None if in nothing."""
         numbers = rows["injection"].to_numpy()
-        draws, owner = np.divmod(numbers, len(self.strata))
-        for index in np.unique(owner).tolist():
-            own = np.flatnonzero(owner == index)
-            stratum = self.strata[index]
-            first, last = int(draws[own].min()), int(draws[own].max())
-            if first < 0 or last >= stratum.population.size:
+        for piece in self._pieces(numbers):
+            stratum = self.strata[piece.stratum]
+            if piece.first < 0 or piece.first + piece.count > stratum.population.size:
                 return f"holds an injection that stratum {stratum.population.name} does not have"
-            site, cycle, _, bits, held = stratum.draw(self.seed, self.clusters, first, last + 1 - first)
+            site, cycle, _, bits, held = stratum.draw(self.seed, self.clusters, piece.first, piece.count)
             fault = np.array(FAULT_NAMES, dtype=object)[held + 1]
             for column, expected in (("site", site), ("cycle", cycle), ("bits", bits), ("fault", fault)):
-                found, wanted = rows[column].to_numpy()[own], expected[draws[own] - first]
+                found, wanted = rows[column].to_numpy()[piece.own], expected[piece.at]
                 if (wrong := np.flatnonzero(found != wanted)).size:
                     at = wrong[0]
                     return (
-                        f"says that injection {numbers[own][at]} has {column} {found[at]}, "
+                        f"says that injection {numbers[piece.own][at]} has {column} {found[at]}, "
                         f"and the plan says {wanted[at]}"
                     )
         return None
+
+    def _pieces(self, injections: IntArray) -> Iterator[_DrawnPiece]:
+        """Yield what has to be drawn of each stratum for injections with these numbers."""
+        draws, owner = np.divmod(injections, len(self.strata))
+        for index in np.unique(owner).tolist():
+            own = np.flatnonzero(owner == index)
+            first, last = int(draws[own].min()), int(draws[own].max())
+            yield _DrawnPiece(index, own, first, last + 1 - first, draws[own] - first)
 
     def for_statistics(self, fit_per_bit: Mapping[str, float]) -> Strata:
         """Return the strata with their raw rates in FIT."""
