@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from resil.rtl_harness.design.elaboration import elaborate
-from resil.rtl_harness.design.target import Target, TargetAlarm, TargetMemory
+from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.engine.fast.audit_sample import EVERYTHING, NOTHING
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.engine.fast.gates import gates
@@ -19,7 +19,9 @@ from resil.rtl_harness.engine.reference.engine import CocotbEngine
 from resil.rtl_harness.engine.workload import OutputSpec, Workload, exact
 from resil.rtl_harness.errors import AuditError
 from resil.rtl_harness.faults import Fault
+from testkit.closed_cores import core_target
 
+SOURCE = Path(__file__).parent / "gated.sv"
 KINDS = {"latch": 0, "series": 1, "falling": 2, "and": 3, "divided": 4, "lockup": 5}
 WORKLOAD = Workload(
     "sum", {"input": bytes(37 * i % 251 for i in range(16))}, OutputSpec("output", 0, (16,)), decide=exact
@@ -27,22 +29,7 @@ WORKLOAD = Workload(
 
 
 def target(kind: str) -> Target:
-    return Target(
-        name=f"gated-{kind}",
-        top="gated",
-        sources=(Path(__file__).parent / "gated.sv",),
-        clock="clk_i",
-        reset="rst_ni",
-        dut="u_core",
-        done="done_o",
-        blocks={"core": ("u_core",)},
-        memories={
-            "input": TargetMemory("in_q", 1, "input", observed=False),
-            "output": TargetMemory("out_q", 1, "output"),
-        },
-        alarms={"error": TargetAlarm("error_o")},
-        parameters={"Kind": KINDS[kind]},
-    )
+    return core_target(SOURCE, f"gated-{kind}", parameters={"Kind": KINDS[kind]})
 
 
 def swept(made, faults):

@@ -6,28 +6,14 @@ from pathlib import Path
 import pytest
 
 from resil.rtl_harness.design.elaboration import elaborate
-from resil.rtl_harness.design.target import Target, TargetAlarm, TargetMemory
 from resil.rtl_harness.engine.fast.audit_sample import EVERYTHING, NOTHING
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.engine.fast.native.injector import Flip, Shortcut
 from resil.rtl_harness.engine.workload import OutputSpec, Workload, exact
 from resil.rtl_harness.faults import Fault, Seen
+from testkit.closed_cores import core_target
 
-TARGET = Target(
-    name="stall",
-    top="stall",
-    sources=(Path(__file__).parent / "stall.sv",),
-    clock="clk_i",
-    reset="rst_ni",
-    dut="u_core",
-    done="done_o",
-    blocks={"core": ("u_core",)},
-    memories={
-        "input": TargetMemory("in_q", 1, "input", observed=False),
-        "output": TargetMemory("out_q", 1, "output"),
-    },
-    alarms={"error": TargetAlarm("error_o")},
-)
+TARGET = core_target(Path(__file__).parent / "stall.sv")
 WORKLOAD = Workload("sum", {"input": bytes(range(40, 56))}, OutputSpec("output", 0, (48,)), decide=exact)
 CYCLES = 1200
 

@@ -4,27 +4,14 @@
 from pathlib import Path
 
 from resil.rtl_harness.design.elaboration import elaborate
-from resil.rtl_harness.design.target import Target, TargetMemory
 from resil.rtl_harness.engine.fast.audit_sample import NOTHING
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.engine.fast.native.injector import Shortcut
 from resil.rtl_harness.engine.workload import OutputSpec, Workload, exact
 from resil.rtl_harness.faults import Fault, Seen
+from testkit.closed_cores import core_target
 
-TARGET = Target(
-    name="offset",
-    top="offset",
-    sources=(Path(__file__).with_name("offset.sv"),),
-    clock="clk_i",
-    reset="rst_ni",
-    dut="u_core",
-    done="done_o",
-    blocks={"core": ("u_core",)},
-    memories={
-        "input": TargetMemory("in_q", 1, "input", observed=False),
-        "output": TargetMemory("out_q", 1, "output"),
-    },
-)
+TARGET = core_target(Path(__file__).with_name("offset.sv"), alarm=False)
 WORKLOAD = Workload("words", {"input": bytes(range(7, 23))}, OutputSpec("output", 0, (64,)), decide=exact)
 
 

@@ -9,33 +9,20 @@ from pathlib import Path
 import pytest
 
 from resil.rtl_harness.design.elaboration import elaborate
-from resil.rtl_harness.design.target import Target, TargetAlarm, TargetMemory
+from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.engine.trace.tracer import Tracer
 from resil.rtl_harness.engine.workload import OutputSpec, Workload, exact
 from resil.rtl_harness.faults import Fault, Seen
+from testkit.closed_cores import core_target
 
 SOURCES = Path(__file__).parents[1] / "fast"
 DESIGNS = [("gated", {"Kind": kind}) for kind in range(6)] + [("stall", {})]
 
 
 def target(name: str, parameters: dict[str, int]) -> Target:
-    return Target(
-        name=f"{name}-{parameters.get('Kind', 0)}",
-        top=name,
-        sources=(SOURCES / f"{name}.sv",),
-        clock="clk_i",
-        reset="rst_ni",
-        dut="u_core",
-        done="done_o",
-        blocks={"core": ("u_core",)},
-        memories={
-            "input": TargetMemory("in_q", 1, "input", observed=False),
-            "output": TargetMemory("out_q", 1, "output"),
-        },
-        alarms={"error": TargetAlarm("error_o")},
-        parameters=parameters,
-    )
+    source = SOURCES / f"{name}.sv"
+    return core_target(source, f"{name}-{parameters.get('Kind', 0)}", parameters=parameters)
 
 
 @pytest.mark.parametrize(("name", "parameters"), DESIGNS)
