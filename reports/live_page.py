@@ -6,7 +6,7 @@ from __future__ import annotations
 from markupsafe import Markup
 
 from resil.record import numbers
-from resil.record.interim import Interim
+from resil.record.interim import ENDS, Interim
 from resil.record.outcomes import OUTCOMES
 from resil.reports.figure_intervals import Mark, interval_chart
 from resil.reports.figures import NARROW, WIDE
@@ -37,7 +37,7 @@ def live_html(found: Interim, resil: str) -> str:
         style=page_style(),
         heading=_HEADINGS[found.state],
         tone=_TONES[found.state],
-        refresh=None if found.state in ("ended", "failed") else _REFRESH_SECONDS,
+        refresh=None if found.state in ENDS else _REFRESH_SECONDS,
         part=found.ended / found.planned if found.planned else 0.0,
         pace=_pace(found),
         blocks=_blocks(found),

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import nullcontext
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
@@ -21,6 +24,13 @@ from resil.commands.arguments import (
 from resil.commands.choices import Engine, Set
 from resil.output import show, width
 
+Serve = Annotated[
+    bool, typer.Option("--serve", help="Show the run on a page of the loopback address; it changes nothing.")
+]
+ServePort = Annotated[
+    int, typer.Option("--port", help="Of --serve; 0 takes any that is free.", min=0, max=65535)
+]
+
 
 def run(
     campaign: CampaignFile,
@@ -31,6 +41,8 @@ def run(
     set_: Set = None,
     resume: Resume = False,
     dry_run: DryRun = False,
+    serve: Serve = False,
+    port: ServePort = 0,
     json_: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -40,6 +52,7 @@ def run(
     from resil.campaign.overrides import command_line
     from resil.run.campaign import run_campaign, verdict_code
     from resil.run.dry_run import plan_run, plan_text
+    from resil.watch.beside import page_beside
 
     settings = load_campaign(
         campaign, command_line(set_ or (), engine=engine, workers=workers, accept_golden=accept_golden)
@@ -49,6 +62,9 @@ def run(
         plan = plan_run(settings, folder, resume=resume)
         show(plan.plain(), json_, lambda: print(plan_text(plan, width())))
         return
-    results = run_campaign(settings, folder, resume=resume)
+    with page_beside(folder, port) if serve else nullcontext("") as url:
+        if url:
+            print(f"resil: the run is shown at {url}", file=sys.stderr, flush=True)
+        results = run_campaign(settings, folder, resume=resume)
     show(results.summary.plain(), json_, lambda: results.show(folder))
     raise typer.Exit(verdict_code(results.summary))

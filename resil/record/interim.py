@@ -9,6 +9,8 @@ from resil.record.interval import RecordedInterval
 from resil.record.typed import Amount, Count, OneOf, Typed
 
 STATES = ("injecting", "ended", "failed", "not injecting")
+ENDS = ("ended", "failed")
+"""States after which no other comes."""
 
 
 class InterimBlock(Typed):

@@ -23,7 +23,7 @@ from resil.files import read_parquet
 from resil.folder.contents import content_of
 from resil.folder.finished import shortcoming
 from resil.folder.recorded import read_document
-from resil.folder.store import INJECTIONS, recorded_provenance
+from resil.folder.store import INJECTIONS, PROVENANCE, recorded_provenance
 from resil.folder.underway import UNDERWAY
 from resil.record import numbers
 from resil.record.interim import Interim, InterimBlock
@@ -41,10 +41,13 @@ class Watch:
     """Looks at a run folder again and again; a part file, which never changes, is read once.
 
     Args:
-        folder: The run folder.
+        folder: The run folder; with `at_work` it may be missing yet.
+        at_work: The command that makes the run is at work: what an earlier one has left in the folder is not
+            how this one ends.
     """
 
     folder: Path
+    at_work: bool = False
     _parts: dict[str, tuple[IntArray, IntArray]] = field(default_factory=dict)
     _limit: int | None = -1
 
@@ -57,10 +60,16 @@ class Watch:
         Raises:
             StoreError: the folder is none of a run, or of another version.
         """
+        if self.at_work and not (self.folder / PROVENANCE).exists():
+            return _nothing("not injecting", "The run is being prepared: nothing is injected yet.")
         facts = recorded_provenance(self.folder)
         if facts.failed is not None:
             return _nothing("failed", f"The run has failed, and its results are void: {facts.failed}")
         if not (self.folder / UNDERWAY).exists():
+            if self.at_work:
+                return _nothing(
+                    "not injecting", "Nothing is being injected now: the run is prepared, audited or judged."
+                )
             if facts.finished:
                 reason = shortcoming(self.folder)
                 return _nothing(

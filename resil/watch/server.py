@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ipaddress
+import threading
 from collections.abc import Callable
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -11,7 +12,7 @@ from pathlib import Path
 
 from resil.errors import ResilError
 from resil.record.errors import ReportError
-from resil.record.interim import Interim
+from resil.record.interim import ENDS, Interim
 from resil.reports import REPORT, live_html
 from resil.version import __version__
 from resil.watch.interim import Watch
@@ -50,6 +51,11 @@ class RunServer(ThreadingHTTPServer):
         folder: The run folder.
         address: A loopback address.
         port: 0 for any that is free.
+        at_work: As `Watch` has it.
+
+    Attributes:
+        watch: Looks at the folder.
+        shown_end: Set when a page has been given that says how the run ended.
 
     Raises:
         ResilError: the address is none of loopback, or the port is taken.
@@ -57,9 +63,12 @@ class RunServer(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, folder: Path, address: str = "127.0.0.1", port: int = 0) -> None:
+    def __init__(
+        self, folder: Path, address: str = "127.0.0.1", port: int = 0, *, at_work: bool = False
+    ) -> None:
         self.folder = folder
-        self.watch = Watch(folder)
+        self.watch = Watch(folder, at_work)
+        self.shown_end = threading.Event()
         try:
             super().__init__((require_loopback(address), port), _Handler)
         except OSError as error:
@@ -110,7 +119,10 @@ class _Handler(BaseHTTPRequestHandler):
         return self.server.watch.look()
 
     def _page(self) -> tuple[str, str]:
-        return "text/html", live_html(self._look(), __version__)
+        found = self._look()
+        if found.state in ENDS:
+            self.server.shown_end.set()
+        return "text/html", live_html(found, __version__)
 
     def _state(self) -> tuple[str, str]:
         return "application/json", self._look().model_dump_json(indent=1) + "\n"
