@@ -95,6 +95,7 @@ HARNESS = House(
         "engine.fast.lanes": {"design", "engine.fast.native"},
         "engine.fast": {"design", "engine", "engine.fast.native", "engine.fast.gates", "engine.fast.lanes"},
         "engine.trace": {"design", "engine", "engine.fast", "engine.fast.native", "engine.fast.gates"},
+        "logic": {"design", "engine", "engine.fast", "engine.fast.native", "engine.fast.gates"},
         "redundancy": {"design"},
         "bench": set(),
         "replay": {"design", "engine"},

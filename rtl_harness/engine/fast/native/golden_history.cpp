@@ -249,6 +249,20 @@ Digest MemoryHistory::digest(const Instance& instance) const {
   return hasher.digest();
 }
 
+std::vector<std::pair<uint64_t, uint64_t>> MemoryHistory::changes(uint64_t from, uint64_t to) const {
+  std::vector<std::pair<uint64_t, uint64_t>> found;
+  auto at = std::lower_bound(changes_.begin(), changes_.end(), from,
+                             [](const Change& change, uint64_t edges) { return change.edges < edges; });
+  for (; at != changes_.end() && at->edges <= to; ++at) {
+    const size_t piece = std::upper_bound(positions_.begin(), positions_.end(), at->position) - positions_.begin() - 1;
+    const uint64_t offset = pieces_[piece].offset + (at->position - positions_[piece]);
+    for (uint64_t byte = 0; byte < 8; ++byte) {
+      if ((at->before ^ at->after) >> 8 * byte & 0xff) found.emplace_back(at->edges, offset + byte);
+    }
+  }
+  return found;
+}
+
 uint64_t MemoryHistory::bytes() const { return image_.size() + changes_.size() * sizeof(Change); }
 
 void Milestones::begin(size_t row_bytes) {

@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "injector_api.h"
@@ -68,6 +69,8 @@ class MemoryHistory {
   /// between; of states that differ it does.
   Digest digest(const Instance& instance) const;
   uint64_t bytes() const;
+  /// Edges, and byte of the state, of each byte that was another one before edges `from` .. `to`, by edges.
+  std::vector<std::pair<uint64_t, uint64_t>> changes(uint64_t from, uint64_t to) const;
 
  private:
   struct Change {

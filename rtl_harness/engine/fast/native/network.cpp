@@ -67,7 +67,8 @@ int32_t Network::memory(uint64_t offset) const {
 
 // Number nets in the order in which they are evaluated, so that what is used together lies together.
 void Network::renumber() {
-  std::vector<int32_t> numbers(nets, -1);
+  std::vector<int32_t>& numbers = number_of;
+  numbers.assign(nets, -1);
   int32_t next = 0;
   const auto take = [&](int32_t& net) {
     if (numbers[net] < 0) numbers[net] = next++;

@@ -50,6 +50,7 @@ struct Network {
   std::vector<int32_t> ports;      // nets of outputs that an observer looks at
   std::vector<int32_t> always_observed;  // nets that decide the next state, or that an observer sees
   std::vector<std::vector<int32_t>> read_gates, write_ports;  // by memory
+  std::vector<int32_t> number_of;  // that a net of the circuit has here; -1 if nothing uses it
 
   const int32_t* address(const MemoryPort& port) const { return lists.data() + port.first; }
   const int32_t* data(const MemoryPort& port) const { return address(port) + port.address; }

@@ -1,0 +1,555 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Joins cells of the design under test with the bench around it, and makes gates of both.
+
+Cells keep a gate for each operation that their library gives them: a fault is put on a net, or on where a
+    gate
+takes one. What closes the design goes through `Cycle`, as in the gates of the fast engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from resil.rtl_harness.cache import content_key
+from resil.rtl_harness.design.elaboration import Elaboration
+from resil.rtl_harness.design.target import Target
+from resil.rtl_harness.engine.fast.gates.cycle import Cycle, FlipFlop, Write
+from resil.rtl_harness.engine.fast.gates.gates_file import Gates
+from resil.rtl_harness.engine.fast.gates.logic import ONE, ZERO, Gate, Net
+from resil.rtl_harness.engine.fast.gates.logic import READ as READ_GATE
+from resil.rtl_harness.engine.fast.gates.moments import LATCH, READ, Part, Parts, UnsupportedError
+from resil.rtl_harness.engine.fast.gates.word_cells import Bit, parts_of
+from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.logic.cells import CLOCK_GATE_PINS, cells_of
+from resil.rtl_harness.logic.expand import AND, BUFFER, MUX, NOT, Expanded, expanded
+from resil.rtl_harness.logic.joined import Cell, Joined, joined
+from resil.rtl_harness.logic.netlist import NOWHERE, PINS, TO_FLIP_FLOP, TO_GATE, LogicNetlist
+from resil.rtl_harness.logic.order import in_order
+
+_KINDS = {
+    0: "$_BUF_",
+    1: "$_NOT_",
+    2: "$_AND_",
+    3: "$_NAND_",
+    4: "$_OR_",
+    5: "$_NOR_",
+    6: "$_XOR_",
+    7: "$_XNOR_",
+}
+_KINDS |= {10: "$_MUX_", 11: "$_NMUX_"}
+_WITHIN = "its value changes within a cycle, or it drives a clock"
+_SHOWN = 5
+
+
+def built_netlist(
+    bench: Mapping[str, Any],
+    mapped: Mapping[str, Any],
+    target: Target,
+    elaboration: Elaboration,
+    library: str,
+    parts: Mapping[str, str],
+) -> LogicNetlist:
+    """Return the netlist of a closed design.
+
+    Args:
+        bench: Modules of what closes it, flattened, with the design as a cell without content, as Yosys'
+            JSON.
+        mapped: Modules of the design, in cells of the library.
+        target: The design.
+        elaboration: Its storage, with what of it is hardware.
+        library: Text of the Liberty file.
+        parts: Path of the generate block that a module was made of, by its name.
+
+    Raises:
+        HarnessError: If a register of the source is not in the netlist, or a cell is none of the library.
+        UnsupportedError: If gates cannot say what the bench or the clocks do.
+    """
+    builder = _Builder(joined(bench, mapped, target, cells_of(library), parts), target, elaboration)
+    return builder.netlist(content_key(library))
+
+
+class _Builder:
+    def __init__(self, design: Joined, target: Target, elaboration: Elaboration) -> None:
+        self.design = design
+        self.target = target
+        self.elaboration = elaboration
+        self.parts = Parts()
+        self.clock = design.ports[target.clock][0]
+        reset = design.ports[target.reset][0]
+        self.known: dict[Bit, Net] = {"1": ONE, reset: 1 if target.reset_active_low else 0}
+        self.kept: list[tuple[int, tuple[Bit, ...], Bit]] = []  # operation, operands, output
+        self.enables: dict[tuple[Bit, ...], Bit] = {}
+        self.flip_flops: list[FlipFlop] = []
+        self.values: list[int] = []
+        self.latches: list[Bit] = []
+        self.writes: list[Write] = []
+        self.left_out: dict[str, str] = {}
+        self.registers: dict[Net, str] = {}  # names of the source by the net of what is stored
+        # By cell: name, whether an output, bit, and consumer: kept gate and column, or flip-flop and column.
+        self.pins: list[list[tuple[str, bool, Bit, int, int, int]]] = [[] for _ in design.cells]
+        self.gates_of = {c.outputs[CLOCK_GATE_PINS[2]]: c for c in design.cells if c.type.clock_gate}
+
+    def netlist(self, liberty: str) -> LogicNetlist:
+        """Return all of it."""
+        within = self._within()
+        for number, cell in enumerate(self.design.cells):
+            if cell.type.flip_flop is None and not cell.type.clock_gate:
+                self._combinational(number, cell, cell.name in within)
+        for number, cell in enumerate(self.design.cells):
+            if cell.type.clock_gate:
+                self._clock_gate(number, cell)
+        for number, cell in enumerate(self.design.cells):
+            if cell.type.flip_flop is not None:
+                self._flip_flop(number, cell)
+        reads = self._others()
+        self._check_clock_uses()
+        self.writes.sort(key=lambda write: write.order)
+        cycle = Cycle(self.parts, self.known, self.clock, self.flip_flops, self.writes)
+        return self._numbered(cycle, reads, liberty)
+
+    def _new(self) -> Bit:
+        """Return a new bit, whose net a gate will drive."""
+        bit = self.design.new_bit()
+        self.known[bit] = self.parts.logic.net()
+        return bit
+
+    def _keep(self, operation: int, operands: tuple[Bit, ...], output: Bit | None = None) -> tuple[int, Bit]:
+        """Note a gate; return its number and output."""
+        if output is None:
+            output = self._new()
+        else:
+            self.known.setdefault(output, self.parts.logic.net())
+        self.kept.append((operation, operands, output))
+        return len(self.kept) - 1, output
+
+    # What changes within a cycle: it cannot be gates that are evaluated once in each.
+
+    def _clocked_by(self, bit: Bit) -> tuple[Bit, tuple[Bit, ...]]:
+        """Return the clock behind all clock gates, and what enables these."""
+        enables: list[Bit] = []
+        while bit in self.gates_of:
+            cell = self.gates_of[bit]
+            enables.append(self.design.source(cell.outputs[CLOCK_GATE_PINS[2]]))
+            bit = self.design.source(cell.inputs[CLOCK_GATE_PINS[1]])
+        return bit, tuple(sorted(enables, key=str))
+
+    def _within(self) -> set[str]:
+        """Return cells that have to be looked at more than once in a cycle."""
+        design = self.design
+        odd_clocks, odd_inputs, odd_outputs = [], [], [self.clock]
+        for clock, rising, d, q in self._stored():
+            root, _ = self._clocked_by(clock)
+            if root != self.clock or not rising:
+                odd_clocks.append(root)
+                odd_inputs.append(d)
+                odd_outputs.append(q)
+        for latch in design.latches:
+            odd_clocks += [*latch.inputs["E"], *latch.inputs.get("R", [])]
+            odd_inputs += latch.inputs["D"]
+            odd_outputs += latch.driven
+        for write in design.writes:
+            root, _ = self._clocked_by(write.clock)
+            if root != self.clock or not write.rising:
+                odd_clocks.append(root)
+                odd_inputs += [*write.address, *write.data, *write.enable]
+        odd_clocks = [bit for bit in odd_clocks if bit != self.clock]
+        return design.behind([*odd_clocks, *odd_inputs]) | design.before(odd_outputs)
+
+    def _stored(self) -> Iterator[tuple[Bit, bool, Bit, Bit]]:
+        """Yield clock, whether its rising edge, input and output of each flip-flop of design and bench."""
+        for f in self.design.bench_flip_flops:
+            yield f.clock, f.rising, f.d, f.q
+        for cell in self.design.cells:
+            group = cell.type.flip_flop
+            if group is not None:
+                clock, rising = cell.level(group.clock)
+                d = cell.inputs.get(group.next_state.name, "0")
+                for pin in cell.outputs:
+                    yield self.design.source(clock), rising, self.design.source(d), cell.outputs[pin]
+
+    # Cells.
+
+    def _combinational(self, number: int, cell: Cell, within: bool) -> None:
+        own = self._expanded(cell)
+        if within:
+            self.left_out[cell.name] = _WITHIN
+            for operation, operands, output in own.gates:
+                self._part(operation, operands, output)
+            return
+        for made in own.gates:
+            self._keep(*made)
+        first = len(self.kept) - len(own.gates)
+        pins = self.pins[number]
+        for pin, bit in cell.outputs.items():
+            if pin in own.drives:
+                pins.append((pin, True, bit, TO_GATE, first + own.drives[pin], 4))
+        for pin, bit in cell.inputs.items():
+            if pin in own.takes:
+                gate, column = own.takes[pin]
+                pins.append((pin, False, bit, TO_GATE, first + gate, column))
+
+    def _expanded(self, cell: Cell) -> Expanded:
+        functions = {pin: cell.type.outputs[pin] for pin in cell.outputs}
+        if missing := [pin for pin, function in functions.items() if function is None]:
+            raise UnsupportedError(
+                f"{cell.name}: the library gives no function of {cell.type.name}/{missing[0]}"
+            )
+        return expanded(functions, cell.inputs, cell.outputs, self.design.new_bit)
+
+    def _part(self, operation: int, operands: tuple[Bit, ...], output: Bit) -> None:
+        names = ("A", "B", "S")[: len(operands)]
+        inputs = {name: [bit] for name, bit in zip(names, operands, strict=True)}
+        self.parts.add(Part(_KINDS[operation], inputs, {}, [output]))
+
+    def _clock_gate(self, number: int, cell: Cell) -> None:
+        enable, clock, gated = CLOCK_GATE_PINS
+        bit = cell.outputs[gated]
+        gate, _ = self._keep(BUFFER, (cell.inputs[enable],), bit)
+        self.pins[number] = [
+            (gated, True, bit, TO_GATE, gate, 4),
+            (enable, False, cell.inputs[enable], TO_GATE, gate, 1),
+            (clock, False, cell.inputs[clock], NOWHERE, -1, -1),
+        ]
+
+    def _flip_flop(self, number: int, cell: Cell) -> None:
+        group = cell.type.flip_flop
+        assert group is not None
+        state, pins = self._new(), self.pins[number]
+        row = len(self.flip_flops)
+        for pin, function in cell.type.outputs.items():
+            if pin not in cell.outputs or function is None:
+                continue
+            bit, name = cell.outputs[pin], function.name
+            inverted = name == group.inverse or (
+                function.operation == "not" and function.operands[0].name == group.state
+            )
+            if inverted:
+                gate, _ = self._keep(NOT, (state,), bit)
+                pins.append((pin, True, bit, TO_GATE, gate, 4))
+            elif name == group.state:
+                self.known[bit] = self.known[state]
+                pins.append((pin, True, bit, TO_FLIP_FLOP, row, 0))
+            else:
+                raise UnsupportedError(f"{cell.name}: {pin} is neither what it stores nor its inverse")
+        own = expanded(
+            {"next": group.next_state}, cell.inputs, {"next": self.design.new_bit()}, self.design.new_bit
+        )
+        plain = group.next_state.operation == "pin"
+        d = cell.inputs.get(group.next_state.name, "0") if plain else own.gates[-1][2]
+        if not plain:
+            first = len(self.kept)
+            for gate_ in own.gates:
+                self._keep(*gate_)
+            pins += [
+                (pin, False, cell.inputs[pin], TO_GATE, first + gate, column)
+                for pin, (gate, column) in own.takes.items()
+            ]
+        clock, rising = cell.level(group.clock)
+        root, taken, at = self._gated(clock, state, d)
+        if plain:
+            consumer = (TO_FLIP_FLOP, row, 1) if at < 0 else (TO_GATE, at, 2)
+            pins.append((group.next_state.name, False, d, *consumer))
+        pins.append((group.clock.pins[0], False, clock, NOWHERE, -1, -1))
+        load: Bit = "0"
+        active, value = 1, -1
+        if group.clear is not None and group.preset is not None:
+            raise UnsupportedError(f"{cell.name}: a flip-flop with both set and reset ({cell.type.name})")
+        for function, forced in ((group.clear, 0), (group.preset, 1)):
+            if function is not None:
+                bit, high = cell.level(function)
+                load, active, value = bit, int(high), forced
+                pins.append((function.pins[0], False, bit, TO_FLIP_FLOP, row, 2))
+        self.flip_flops.append(FlipFlop(state, taken, root, rising, self.design.source(load), active))
+        self.values.append(value)
+
+    def _gated(self, clock: Bit, q: Bit, d: Bit) -> tuple[Bit, Bit, int]:
+        """Return the clock behind its gates, what is taken at its edge, and the gate that lets it, or -1."""
+        root, enables = self._clocked_by(self.design.source(clock))
+        if not enables:
+            return root, self.design.source(d), -1
+        gate, taken = self._keep(MUX, (q, d, self._enabled(enables)))
+        return root, taken, gate
+
+    def _enabled(self, enables: tuple[Bit, ...]) -> Bit:
+        """Return the bit that is 1 if all these are."""
+        if len(enables) == 1:
+            return enables[0]
+        if enables not in self.enables:
+            self.enables[enables] = self._keep(AND, (self._enabled(enables[:-1]), enables[-1]))[1]
+        return self.enables[enables]
+
+    # What is no cell of the library: the bench, memories, latches.
+
+    def _others(self) -> list[int]:
+        """Take the bench and memories; return the memory of each read port."""
+        for kind, pins, parameters in self.design.bench_cells:
+            self._bench_cell(kind, pins, parameters)
+        for f in self.design.bench_flip_flops:
+            self.known[f.q] = self.parts.logic.net()
+            root, taken, _ = self._gated(f.clock, f.q, f.d)
+            self.flip_flops.append(FlipFlop(f.q, taken, root, f.rising, f.load, f.active))
+            self.values.append(f.value)
+        for latch in self.design.latches:
+            self.latches.append(latch.driven[0])
+            self.parts.add(Part(LATCH, latch.inputs, latch.parameters, latch.driven))
+        reads: list[int] = []
+        for read in self.design.reads:
+            parameters = {"number": len(reads), "memory": read.memory}
+            reads.append(read.memory)
+            self.parts.add(Part(READ, {"A": list(read.address)}, parameters, list(read.data)))
+        for write in self.design.writes:
+            root, enables = self._clocked_by(write.clock)
+            enable = write.enable
+            if enables:
+                gated = self._enabled(enables)
+                made = {bit: self._keep(AND, (bit, gated))[1] for bit in dict.fromkeys(enable)}
+                enable = [made[bit] for bit in enable]
+            own = (root, write.rising, write.address, write.data, enable)
+            self.writes.append(Write(write.name, write.memory, write.order, *own))
+        return reads
+
+    def _bench_cell(self, kind: str, pins: Mapping[str, list[Bit]], parameters: Mapping[str, int]) -> None:
+        first = 0
+        for inputs, width in parts_of(kind, pins, parameters):
+            self.parts.add(Part(kind, inputs, parameters, pins["Y"][first : first + width]))
+            first += width
+
+    def _check_clock_uses(self) -> None:
+        """A gated clock is nothing but a clock: its bit has the net of what enables it."""
+        if not self.gates_of:
+            return
+        design = self.design
+        used = [
+            bit for cell in design.cells for pin, bit in cell.inputs.items() if not cell.is_clock_pin(pin)
+        ]
+        used += [bit for _, pins, _ in design.bench_cells for bits in pins.values() for bit in bits]
+        used += [bit for latch in design.latches for bits in latch.inputs.values() for bit in bits]
+        used += [bit for f in design.bench_flip_flops for bit in (f.d, f.load)]
+        used += [bit for read in design.reads for bit in read.address]
+        used += [bit for w in design.writes for bits in (w.address, w.data, w.enable) for bit in bits]
+        if found := next((self.gates_of[bit] for bit in used if bit in self.gates_of), None):
+            raise UnsupportedError(f"the clock that {found.name} gates is used as data")
+
+    # Numbers of all nets.
+
+    def _numbered(self, cycle: Cycle, read_of: list[int], liberty: str) -> LogicNetlist:
+        design, target, logic, now = self.design, self.target, self.parts.logic, cycle.now
+        stored = {f.q: self.known[f.q] for f in self.flip_flops} | self.parts.stored
+        rows = [(stored[f.q], cycle.values[f.q], now.net(f.load), f.active) for f in self.flip_flops]
+        rows += [(stored[bit], cycle.latched(bit), ZERO, 1) for bit in self.latches]
+        values = [*self.values, *(-1 for _ in self.latches)]
+        outputs = (target.done, target.status)
+        ports = now.nets([bit for port in outputs if port for bit in design.ports[port]])
+        alarms = [now.nets(design.ports[alarm.output]) for alarm in target.alarms.values()]
+        operation = now.nets(design.ports[target.operation]) if target.operation else ()
+        for part in self.parts.of_kind(READ):
+            now.nets(part.driven)
+        sensitive = cycle.sensitive()
+        kept = [self._kept_gate(now, gate) for gate in self.kept]
+        pin_nets = [[now.net(design.source(pin[2])) for pin in own] for own in self.pins]
+        reads = self.parts.reads
+        roots = [net for row in rows for net in row[:3]]
+        roots += [net for _, address, data in reads for net in (*address, *data)]
+        roots += [net for write in cycle.writes for word in write for net in word]
+        roots += [*ports, *(net for nets in alarms for net in nets), *operation, *sensitive, *logic.undefined]
+        roots += [net for nets in pin_nets for net in nets]
+        gates, places = in_order(logic.gates, kept, reads, roots)
+        decide = _deciding(gates, reads, sensitive)
+        numbers: dict[Net, int] = {ZERO: 0, ONE: 1}
+
+        def number(net: Net) -> int:
+            return numbers.setdefault(net, len(numbers))
+
+        def renumbered(nets: Iterable[Net]) -> tuple[int, ...]:
+            return tuple(number(net) for net in nets)
+
+        table = []
+        for gate in gates:
+            table.append(
+                (gate[0], gate[1], 0, 0, 0) if gate[0] == READ_GATE else (gate[0], *renumbered(gate[1:]))
+            )
+            if gate[0] == READ_GATE:
+                renumbered((*reads[gate[1]][1], *reads[gate[1]][2]))
+        wires, copies, constants = self._wires(rows, values, stored)
+        flip_flops = [(*renumbered(row[:3]), row[3], int(row[0] in decide)) for row in rows]
+        pins, first_pin = self._pin_table(pin_nets, places, number)
+        net_ports, net_alarms = renumbered(ports), tuple(map(renumbered, alarms))
+        net_operation, undefined = renumbered(operation), renumbered(logic.undefined)
+        net_reads = tuple((read_of[port], renumbered(a), renumbered(d)) for port, a, d in reads)
+        net_writes = tuple(
+            (port.memory, renumbered(address), renumbered(data), renumbered(enable))
+            for port, (address, data, enable) in zip(self.writes, cycle.writes, strict=True)
+        )
+        named_wires = {path: renumbered(nets) for path, nets in wires.items()}
+        whole = Gates(
+            len(numbers),
+            np.array(table, np.int32).reshape(-1, 5),
+            np.array(flip_flops, np.int32).reshape(-1, 5),
+            np.array(net_ports, np.int32),
+            net_alarms,
+            net_operation,
+            undefined,
+            named_wires,
+            tuple(design.memories),
+            net_reads,
+            net_writes,
+        )
+        cells = design.cells
+        types, type_of = _numbers(cell.type.name for cell in cells)
+        blocks, block_of = _numbers(cell.block for cell in cells)
+        gated = [
+            (i, number(now.net(cell.outputs[CLOCK_GATE_PINS[2]])))
+            for i, cell in enumerate(cells)
+            if cell.type.clock_gate
+        ]
+        return LogicNetlist(
+            whole,
+            self._names(),
+            types,
+            blocks,
+            self.pin_names,
+            type_of,
+            block_of,
+            pins,
+            first_pin,
+            np.array(values, np.int32),
+            np.array(copies, np.int32),
+            np.array(constants, np.int32).reshape(-1, 2),
+            np.array(gated, np.int32).reshape(-1, 2),
+            self.left_out,
+            tuple(sorted({cell.type.name for cell in cells if cell.type.flip_flop is not None})),
+            len(design.ports[target.done]),
+            liberty,
+        )
+
+    def _kept_gate(self, now: Any, gate: tuple[int, tuple[Bit, ...], Bit]) -> Gate:  # noqa: ANN401
+        operation, operands, output = gate
+        a, b, s = (*now.nets([self.design.source(bit) for bit in operands]), ZERO, ZERO)[:3]
+        return operation, a, b, s, self.known[output]
+
+    def _pin_table(
+        self,
+        pin_nets: list[list[Net]],
+        places: list[int],
+        number: Any,  # noqa: ANN401
+    ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+        names: dict[str, int] = {}
+        found, first = [], [0]
+        for cell, (own, nets) in enumerate(zip(self.pins, pin_nets, strict=True)):
+            for (pin, output, _, consumer, row, column), net in sorted(
+                zip(own, nets, strict=True), key=lambda both: not both[0][1]
+            ):
+                at = places[row] if consumer == TO_GATE else row
+                name = names.setdefault(pin, len(names))
+                found.append((cell, name, int(output), number(net), consumer, at, column))
+            first.append(len(found))
+        self.pin_names = tuple(names)
+        return np.array(found, PINS), np.array(first, np.int32)
+
+    # Registers of the source.
+
+    def _wires(
+        self, rows: list[tuple[Net, Net, Net, int]], values: list[int], stored: Mapping[Bit, Net]
+    ) -> tuple[dict[str, list[Net]], list[int], list[tuple[int, int]]]:
+        """Return nets of each variable that holds storage, rows that are copies, and constant bits.
+
+        A flip-flop that stands for several variables gets a row for each.
+        """
+        wires: dict[str, list[Net]] = {}
+        copies: list[int] = []
+        row_of = {row[0]: i for i, row in enumerate(rows)}
+        state_of = self._states(stored)
+        taken: set[Net] = set()
+        lost: list[str] = []
+        constants: list[tuple[int, int]] = []
+        sites = self.elaboration.sites
+        for index, element in enumerate(sites.elements):
+            if element.kind == "sram":
+                continue
+            place = self.elaboration.locations[element.path]
+            variable = wires.setdefault(
+                place.path + "".join(f"[{i}]" for i in place.indices), [ZERO] * place.packed_width
+            )
+            bits = self.design.wires.get(place.net, [])
+            for i in range(element.width):
+                at = place.net_low + i
+                bit = self.design.source(bits[at]) if at < len(bits) else None
+                net = state_of.get(bit) if bit is not None else None
+                site = sites.offsets[index] + i
+                if bit in ("0", "1"):
+                    constants.append((site, int(str(bit))))
+                    continue
+                if net is None:
+                    if sites.hardware(site) is None and not self.elaboration.is_latch(element.path):
+                        lost.append(sites[site].name)
+                    continue
+                if net in taken:
+                    original = rows[row_of[net]]
+                    net = self.parts.logic.net()
+                    copies.append(len(rows))
+                    values.append(values[row_of[original[0]]])
+                    rows.append((net, *original[1:]))
+                taken.add(net)
+                self.registers.setdefault(net, sites[site].name)
+                variable[place.low + i] = net
+        if lost:
+            raise HarnessError(
+                f"{len(lost)} bits of registers are not in the synthesised netlist, among them "
+                f"{', '.join(lost[:_SHOWN])}; the names of these registers must survive synthesis: mark them "
+                "(* keep *), or leave logic out of the campaign's kinds",
+                lost[0],
+            )
+        for path, bits in self.design.bench_wires.items():
+            wires[path] = [stored.get(bit, ZERO) for bit in bits]
+            taken.update(wires[path])
+        nameless = [i for i, row in enumerate(rows) if row[0] not in taken]
+        if nameless:
+            own = {self.known[self.flip_flops[i].q] for i in nameless if i < len(self.flip_flops)}
+            names = [
+                c.name for c in self.design.cells if any(self.known.get(b) in own for b in c.outputs.values())
+            ]
+            raise HarnessError(
+                f"{len(nameless)} flip-flops of the netlist have no register of the source, among "
+                f"them {', '.join(names[:_SHOWN])}; their state could not be compared with the simulation's",
+                "netlist",
+            )
+        return wires, copies, constants
+
+    def _names(self) -> tuple[str, ...]:
+        """Return the names of cells: flip-flops have those of their registers."""
+        names = [cell.name for cell in self.design.cells]
+        for number, own in enumerate(self.pins):
+            for _, _, _, consumer, row, column in own:
+                if consumer == TO_FLIP_FLOP and column == 0:
+                    stored = self.known[self.flip_flops[row].q]
+                    names[number] = self.registers.get(stored, names[number])
+        return tuple(names)
+
+    def _states(self, stored: Mapping[Bit, Net]) -> dict[Bit, Net]:
+        """Return the net of what is stored by the bit of a cell's output that has it."""
+        found = dict(stored)
+        for own in self.pins:
+            for _, output, bit, consumer, row, column in own:
+                if output and consumer == TO_FLIP_FLOP and column == 0:
+                    found[bit] = self.known[self.flip_flops[row].q]
+        return found
+
+
+def _numbers(names: Iterable[str]) -> tuple[tuple[str, ...], np.ndarray[Any, Any]]:
+    found: dict[str, int] = {}
+    return_of = np.array([found.setdefault(name, len(found)) for name in names], np.int32)
+    return tuple(found), return_of
+
+
+def _deciding(gates: list[Gate], reads: Any, nets: Iterable[Net]) -> set[Net]:  # noqa: ANN401
+    """Return all nets that any of these depends on; errors if one of them comes from a memory."""
+    found = set(nets) - {ZERO, ONE}
+    for operation, a, b, select, y in reversed(gates if found else []):
+        if operation == READ_GATE and found.intersection(reads[a][2]):
+            raise UnsupportedError("a clock or a latch depends on a memory")
+        if operation != READ_GATE and y in found:
+            found.update((a, b, select))
+    return found

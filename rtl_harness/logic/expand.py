@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of cells as gates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from resil.rtl_harness.engine.fast.gates.word_cells import Bit
+from resil.rtl_harness.logic.cells import Expression, selection
+
+BUFFER, NOT, AND, NAND, OR, NOR, XOR, XNOR, MUX, NMUX = 0, 1, 2, 3, 4, 5, 6, 7, 10, 11
+_OPERATIONS = {"and": AND, "or": OR, "xor": XOR}
+_COLUMN = (1, 2, 3)
+
+Gate = tuple[int, tuple[Bit, ...], Bit]
+
+
+@dataclass(frozen=True)
+class Expanded:
+    """Gates of a cell, each after those that it depends on.
+
+    Attributes:
+        gates: Operation, operands and output of each.
+        takes: Gate and column at which each input comes in, which is but one.
+        drives: Gate that drives each output.
+    """
+
+    gates: list[Gate]
+    takes: Mapping[str, tuple[int, int]]
+    drives: Mapping[str, int]
+
+
+def expanded(
+    functions: Mapping[str, Expression | None],
+    inputs: Mapping[str, Bit],
+    outputs: Mapping[str, Bit],
+    new_bit: Callable[[], Bit],
+) -> Expanded:
+    """Return the gates of functions of the same inputs.
+
+    An input that is used more than once gets a buffer of its own, so that it comes in at one place.
+
+    Args:
+        functions: By output; None of these.
+        inputs: Bit of each pin; one that is not connected is 0.
+        outputs: Bit of each output.
+        new_bit: Makes bits for what lies between gates.
+    """
+    gates: list[Gate] = []
+    takes: dict[str, tuple[int, int]] = {}
+    drives: dict[str, int] = {}
+    wanted = {pin: f for pin, f in functions.items() if f is not None and pin in outputs}
+    choices = {pin: selection(f) for pin, f in wanted.items()}
+    uses: list[str] = []
+    for pin, function in wanted.items():
+        chosen = choices[pin]
+        uses += function.pins if chosen is None else [name for part in chosen for name in part.pins]
+    bits = dict(inputs)
+    for pin in dict.fromkeys(uses):
+        if uses.count(pin) > 1:
+            bits[pin] = new_bit()
+            takes[pin] = (len(gates), 1)
+            gates.append((BUFFER, (inputs.get(pin, "0"),), bits[pin]))
+
+    def operand(part: Expression) -> tuple[Bit, str]:
+        """Return a bit, and the pin that it is where it comes in."""
+        if part.operation == "pin":
+            return bits.get(part.name, "0"), "" if part.name in takes else part.name
+        if part.operation == "const":
+            return part.name, ""
+        return gate(part, new_bit()), ""
+
+    def add(operation: int, operands: list[tuple[Bit, str]], output: Bit) -> Bit:
+        for column, (_, pin) in zip(_COLUMN, operands, strict=False):
+            if pin:
+                takes[pin] = (len(gates), column)
+        gates.append((operation, tuple(bit for bit, _ in operands), output))
+        return output
+
+    def gate(part: Expression, output: Bit) -> Bit:
+        inverted = part.operation == "not"
+        inner = part.operands[0] if inverted else part
+        chosen = selection(inner)
+        if chosen is not None:
+            return add(MUX + inverted, [operand(own) for own in chosen], output)
+        if inner.operation in {"pin", "const"}:
+            return add(NOT if inverted else BUFFER, [operand(inner)], output)
+        operation = _OPERATIONS[inner.operation]
+        held = operand(inner.operands[0])
+        for own in inner.operands[1:-1]:
+            held = add(operation, [held, operand(own)], new_bit()), ""
+        return add(operation + inverted, [held, operand(inner.operands[-1])], output)
+
+    for pin, function in wanted.items():
+        gate(function, outputs[pin])
+        drives[pin] = len(gates) - 1
+    return Expanded(gates, takes, drives)

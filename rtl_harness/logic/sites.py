@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fault sites in logic: pins of cells, numbered behind the storage of the design."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+import numpy.typing as npt
+
+from resil.rtl_harness.design.sites import Kind, SiteTable, StorageElement
+from resil.rtl_harness.logic.netlist import TO_GATE, Ints, LogicNetlist
+
+LOGIC = cast(Kind, "logic")
+"""Kind of an element that is a cell; storage has those of `design.sites.KINDS`."""
+
+CLOCK, RESET = "clock gate", "reset"
+"""Classes of cells one pulse of which strikes many registers; the class of any other cell is its type."""
+
+
+@dataclass(frozen=True)
+class LogicSites:
+    """Which pins of a netlist are fault sites.
+
+    Attributes:
+        table: Storage, then an element of kind `LOGIC` for each cell that has sites, its sites as its bits.
+        first: The first site in logic, which is the number of storage sites.
+        pins: Row of `LogicNetlist.pins` of each site from there on, (sites,).
+    """
+
+    table: SiteTable
+    first: int
+    pins: Ints
+
+    def pin(self, site: int) -> int:
+        """Return the pin that a site is; IndexError if it is none in logic."""
+        if site < self.first:
+            raise IndexError(f"site {site} is storage, the first in logic is {self.first}")
+        return int(self.pins[site - self.first])
+
+
+def pulse_sites(storage: SiteTable, netlist: LogicNetlist) -> LogicSites:
+    """Return the sites of pulses: the outputs of gates and of clock gates, not those of flip-flops."""
+    pins = netlist.pins
+    chosen = np.flatnonzero((pins["output"] == 1) & (pins["consumer"] == TO_GATE) & ~_of_flip_flops(netlist))
+    return _sites(storage, netlist, chosen.astype(np.int32))
+
+
+def pin_sites(storage: SiteTable, netlist: LogicNetlist) -> LogicSites:
+    """Return the sites of permanent faults: all pins of all cells that are not left out."""
+    return _sites(storage, netlist, np.arange(len(netlist.pins), dtype=np.int32))
+
+
+def _of_flip_flops(netlist: LogicNetlist) -> npt.NDArray[np.bool_]:
+    """Return which pins belong to cells that store something."""
+    storing = np.array([name in netlist.flip_flop_types for name in netlist.types], bool)
+    return cast("npt.NDArray[np.bool_]", storing[netlist.type_of][netlist.pins["cell"]])
+
+
+def _sites(storage: SiteTable, netlist: LogicNetlist, chosen: Ints) -> LogicSites:
+    cells = netlist.pins["cell"][chosen]
+    owners, widths = np.unique(cells, return_counts=True)
+    resets = set(netlist.gates.flip_flops[:, 2].tolist()) - {0, 1}
+    gates = set(netlist.clock_gates[:, 0].tolist())
+    outputs = netlist.pins["net"][netlist.first_pin[:-1][owners]] if len(owners) else np.zeros(0, np.int32)
+    elements = [
+        StorageElement(
+            netlist.names[cell],
+            LOGIC,
+            width,
+            block=netlist.block(cell),
+            register_class=CLOCK if cell in gates else RESET if net in resets else netlist.cell_type(cell),
+        )
+        for cell, width, net in zip(owners.tolist(), widths.tolist(), outputs.tolist(), strict=True)
+    ]
+    return LogicSites(_behind(storage, elements), storage.size, chosen)
+
+
+def _behind(storage: SiteTable, elements: Sequence[StorageElement]) -> SiteTable:
+    return SiteTable((*storage.elements, *elements), storage.absent)
+
+
+def types_text(netlist: LogicNetlist, blocks: Iterable[str] = ()) -> str:
+    """Say how many cells there are of each type, the commonest first; of some blocks if any are named."""
+    wanted = set(blocks)
+    counts: dict[str, int] = {}
+    for cell in range(netlist.cells):
+        if not wanted or netlist.block(cell) in wanted:
+            counts[netlist.cell_type(cell)] = counts.get(netlist.cell_type(cell), 0) + 1
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return ", ".join(f"{count:,} {name}" for name, count in ordered)

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From RTL to the netlist of a closed design: synthesis by block as for area, within its bench."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from resil.rtl_harness.cache import cached_folder, content_key, write_atomically
+from resil.rtl_harness.design.area import GATED_FLIP_FLOPS
+from resil.rtl_harness.design.area_library import gate_table, smallest_clock_gate
+from resil.rtl_harness.design.elaboration import Elaboration
+from resil.rtl_harness.design.elaboration.undefined import DEFINED
+from resil.rtl_harness.design.elaboration.yosys import (
+    read_commands,
+    require_copies,
+    rtl_key,
+    said_of_source,
+)
+from resil.rtl_harness.design.hardware import with_hardware
+from resil.rtl_harness.design.snapshot import frozen
+from resil.rtl_harness.design.synthesis import DESIGN, PART, design_netlist, design_under_test
+from resil.rtl_harness.design.target import Target
+from resil.rtl_harness.engine.fast.gates.gates import SCRIPT
+from resil.rtl_harness.engine.fast.gates.moments import UnsupportedError
+from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.logic.build import built_netlist
+from resil.rtl_harness.logic.netlist import LogicNetlist, packed_netlist, unpacked_netlist
+from resil.rtl_harness.tools import tail
+
+_HERE = Path(__file__).parent
+_SIDE = _HERE / "synthesis_side.py"
+_RESULT, _MAPPED, _BENCH = "netlist.npz", "mapped.json", "bench.json"
+_OWN = [_HERE / name for name in ("synthesis_side.py", "synthesis.py", "build.py", "netlist.py", "cells.py")]
+_GATES = _HERE.parent / "engine" / "fast" / "gates"
+_READS = [_GATES / name for name in ("gates.py", "gates_file.py", "moments.py", "cycle.py", "logic.py")]
+
+
+def logic_netlist(target: Target, elaboration: Elaboration, liberty: Path | None = None) -> LogicNetlist:
+    """Return the synthesised netlist of a target within its bench; from the cache if it was seen before.
+
+    Args:
+        target: The design.
+        elaboration: Its storage.
+        liberty: Cell library; without it the built-in table of gate equivalents.
+
+    Raises:
+        HarnessError: If synthesis fails, or a register of the design is not in the netlist; it is named.
+        UnsupportedError: If gates cannot say what the bench or the clocks do.
+    """
+    target = frozen(target)
+    library = _library(liberty)
+    parameters = dict(elaboration.parameters)
+    elaboration = with_hardware(target, elaboration)
+    storage = [
+        [e.path, e.kind, e.width, e.depth, e.block, repr(elaboration.locations[e.path])]
+        for e in (*elaboration.sites.elements, *elaboration.bench_elements)
+    ]
+    ports = [target.clock, target.reset, target.reset_active_low, list(target.outputs.items()), target.dut]
+    described = json.dumps([ports, storage, [list(map(repr, elaboration.sites.absent))], target.blocks])
+    key = content_key(rtl_key(target, parameters), "logic", described, library, SCRIPT, _OWN, _READS)
+
+    def build(folder: Path) -> None:
+        mapped = _mapped(target, elaboration, library) / _MAPPED
+        bench = folder / _BENCH
+        config = {
+            "read": read_commands(target, parameters, ["--best-effort-hierarchy"], folder),
+            "dut": target.dut,
+            "top": target.top,
+            "script": [*SCRIPT[:-1], f"write_json {_BENCH}"],
+        }
+        _run_side(target, "bench", config, folder, _BENCH)
+        scopes = _scopes(target, design_under_test(target, elaboration).instances)
+        parts = {f"{module}_{part}": path for module, part, _, path in scopes}
+        netlist = built_netlist(_modules(bench), _modules(mapped), target, elaboration, library, parts)
+        bench.unlink()
+        write_atomically(folder / _RESULT, packed_netlist(netlist))
+
+    return unpacked_netlist((cached_folder("logic-netlist", key, build) / _RESULT).read_bytes())
+
+
+def mapped_netlist(target: Target, elaboration: Elaboration, liberty: Path | None = None) -> Path:
+    """Return the file of the design as cells, with a module for each boundary of a block, as Yosys' JSON."""
+    target = frozen(target)
+    return _mapped(target, elaboration, _library(liberty)) / _MAPPED
+
+
+def _library(liberty: Path | None) -> str:
+    if liberty is None:
+        return gate_table().liberty()
+    try:
+        return liberty.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise HarnessError(
+            f"cannot read the Liberty file {liberty}: {error.strerror}; check the path"
+        ) from error
+
+
+def _mapped(target: Target, elaboration: Elaboration, library: str) -> Path:
+    design = design_under_test(target, elaboration)
+    scopes = _scopes(target, design.instances)
+
+    def build(folder: Path) -> None:
+        (folder / "cells.lib").write_text(library, encoding="utf-8")
+        config = {
+            "design": str(design_netlist(target, elaboration) / DESIGN),
+            "scopes": _by_module(scopes),
+            "liberty": "cells.lib",
+            "clock_gate": smallest_clock_gate(library),
+            "gated_flip_flops": GATED_FLIP_FLOPS,
+        }
+        _run_side(target, "map", config, folder, _MAPPED)
+        for name in ("latches.json", "parts.json", "parted.il"):
+            (folder / name).unlink(missing_ok=True)
+
+    key = content_key(design.gates_key, library, _by_module(scopes), GATED_FLIP_FLOPS, DEFINED, _SIDE)
+    return cached_folder("logic-cells", key, build)
+
+
+def _scopes(target: Target, instances: Mapping[str, str]) -> list[tuple[str, str, str, str]]:
+    """Return the generate blocks that are blocks: module around, name of the part, path in it, whole path."""
+    paths = [path for own in target.blocks.values() for path in own if path not in instances]
+    found = []
+    for number, path in enumerate(paths):
+        around = max((i for i in instances if i and path.startswith(f"{i}.")), key=len, default=None)
+        if around is not None:
+            found.append((instances[around], f"{PART}{number}", path[len(around) + 1 :], path))
+    return found
+
+
+def _by_module(scopes: Iterable[tuple[str, str, str, str]]) -> dict[str, dict[str, str]]:
+    found: dict[str, dict[str, str]] = {}
+    for module, part, inside, _ in scopes:
+        found.setdefault(module, {})[inside] = part
+    return found
+
+
+def _modules(file: Path) -> Mapping[str, Any]:
+    modules: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))["modules"]
+    return modules
+
+
+def _run_side(target: Target, what: str, config: Mapping[str, Any], folder: Path, result: str) -> None:
+    (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, str(_SIDE), what, "config.json"],
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    if done.returncode != 0 or not (folder / result).is_file():
+        messages = done.stderr + done.stdout
+        found = said_of_source(messages, folder) or tail(messages, 15)
+        raise HarnessError(
+            f"synthesis of {target.name} to cells failed ({what}); check RTL and cell library (it needs an "
+            f"inverter, a buffer, 2-input gates and flip-flops with set and reset):\n{found}"
+        )
+    if what == "bench":
+        require_copies(done.stdout, folder)
+
+
+__all__ = ["UnsupportedError", "logic_netlist", "mapped_netlist"]
