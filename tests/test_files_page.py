@@ -15,6 +15,7 @@ from resil.record.assessor import AssessorKit
 from resil.record.explanation import Explanation
 from resil.record.fields import DOCUMENTS, json_schema
 from resil.record.mechanisms import MechanismAudit
+from resil.record.patterns import ErrorPatterns
 from resil.record.protection import Protection
 from resil.record.protection_build import Build
 from resil.record.protection_confirmation import Confirmation
@@ -28,12 +29,13 @@ from testkit import fake
 from testkit.campaigns import TEXT, write_campaign
 from tests.resil import studies
 
-# `tests/resil/trace`, `.../watch`, `.../protection/test_verify.py`, `.../run/test_stored_audit.py`,
-# `.../validation` and `.../assessor` have these.
+# `tests/resil/trace`, `.../sensitivity`, `.../watch`, `.../protection/test_verify.py`,
+# `.../run/test_stored_audit.py`, `.../validation` and `.../assessor` have these.
 BUILT = (
     Trace,
     Explanation,
     MechanismAudit,
+    ErrorPatterns,
     Underway,
     Build,
     Confirmation,

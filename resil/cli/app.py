@@ -20,6 +20,7 @@ from resil.commands.init import init
 from resil.commands.learn import learn
 from resil.commands.list import list_
 from resil.commands.merge import merge
+from resil.commands.patterns import patterns
 from resil.commands.protect import protect
 from resil.commands.rates import rates
 from resil.commands.replay import replay
@@ -34,7 +35,7 @@ from resil.version import __version__
 
 COMMANDS = (
     init, check, run, study, estimate, learn, sites,
-    protect, report, view, compare, merge, replay, trace, explain, audit,
+    protect, report, view, compare, merge, replay, trace, explain, patterns, audit,
     infer, clip, rates, list_, doctor, validate,
 )  # fmt: skip
 

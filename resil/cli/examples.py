@@ -13,6 +13,7 @@ EXAMPLES = {
     "run": (
         "resil run campaign.toml --out runs/first",
         "resil run campaign.toml --dry-run",
+        "resil run campaign.toml --out runs/first --serve",
         "resil run campaign.toml --set faults.injections=5000 --engine cocotb",
     ),
     "study": (
@@ -52,6 +53,10 @@ EXAMPLES = {
         "resil explain runs/first",
         "resil explain runs/first --outcome due --limit 20",
         "resil explain runs/first --mechanisms",
+    ),
+    "patterns": (
+        "resil patterns runs/first",
+        "resil patterns runs/first --input 0 --input 1 -o patterns.json",
     ),
     "audit": (
         "resil audit runs/first -n 1000",

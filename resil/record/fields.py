@@ -11,6 +11,7 @@ from pydantic.fields import FieldInfo
 from resil.record.assessor import AssessorKit
 from resil.record.explanation import Explanation
 from resil.record.mechanisms import MechanismAudit
+from resil.record.patterns import ErrorPatterns
 from resil.record.protection import Protection
 from resil.record.protection_build import Build
 from resil.record.protection_confirmation import Confirmation
@@ -31,6 +32,7 @@ DOCUMENTS: tuple[type[Document], ...] = (
     Trace,
     Explanation,
     MechanismAudit,
+    ErrorPatterns,
     StoredAudit,
     StudyRecord,
     Protection,

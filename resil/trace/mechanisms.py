@@ -16,7 +16,7 @@ from resil.folder.store import locked
 from resil.record.interval import RecordedInterval
 from resil.record.mechanisms import CaughtStorage, MechanismAudit, MechanismRecord, UncoveredStorage
 from resil.results.run import Run
-from resil.stats.intervals import clopper_pearson
+from resil.results.shares import share_by_weight
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -142,14 +142,4 @@ def _storage(rows: pd.DataFrame, hazardous: tuple[str, ...], confidence: float) 
 
 
 def _share(rows: pd.DataFrame, event: pd.Series[bool], confidence: float) -> RecordedInterval:
-    """Return a share by weight; where weights are equal its limits are exact (Clopper-Pearson)."""
-    weights, hits = rows["weight"].to_numpy(), np.asarray(event, np.bool_)
-    total = weights.sum()
-    if not total:
-        return RecordedInterval(None, 0.0, 1.0)
-    share = float(weights[hits].sum() / total)
-    trials = len(rows) if np.ptp(weights) <= 1e-12 * total else float(total**2 / (weights**2).sum())
-    count = max(int(trials), 1)
-    low = clopper_pearson(int(np.floor(share * count + 1e-9)), count, confidence).lo
-    high = clopper_pearson(int(np.ceil(share * count - 1e-9)), count, confidence).hi
-    return RecordedInterval(share, min(low, share), max(high, share))
+    return share_by_weight(rows["weight"].to_numpy(), np.asarray(event, np.bool_), confidence)
