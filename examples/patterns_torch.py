@@ -232,6 +232,7 @@ def main() -> None:
     parser.add_argument("--times", type=int, default=10, help="replays of each pattern")
     parser.add_argument("--seed", type=int, default=1)
     settings = parser.parse_args()
+    torch.set_num_threads(1)  # tensors are small
     libraries = [ErrorPatterns.read(file.read_bytes(), str(file)) for file in settings.patterns]
     patterns = [one for library in libraries for one in library.patterns]
     weights = np.array(

@@ -506,6 +506,18 @@
       byId('front-rows').replaceChildren(...point.rows.map(([held, text]) => make('li', { class: held ? 'held' : 'open-row' }, (held ? '✓ ' : '✕ ') + text)));
       const empty = point.set.length ? [] : [make('li', {}, 'nothing is protected')];
       byId('front-set').replaceChildren(...empty, ...point.set.map(([block, option]) => make('li', {}, make('b', {}, block), ': ' + option)));
+      const measured = byId('front-measured');
+      measured.hidden = !point.measured;
+      measured.querySelector('dd').textContent = point.measured;
+      const most = Math.max(...point.blocks.map((row) => row[3]), 1e-300);
+      byId('front-blocks').replaceChildren(
+        ...point.blocks.map(([block, before, after, high, low]) => {
+          const bars = picture(120, 18, 'Bound of ' + block + ' before and after');
+          draw(bars, 'rect', { x: 0, y: 2, width: (118 * high) / most, height: 6, class: 'front-before' });
+          draw(bars, 'rect', { x: 0, y: 10, width: (118 * low) / most, height: 6, class: 'front-after' });
+          return make('tr', {}, make('th', { scope: 'row', class: 'name' }, block), make('td', { 'data-label': 'before' }, before), make('td', { 'data-label': 'after' }, after), make('td', { 'data-label': 'bounds', class: 'text' }, bars));
+        }),
+      );
       for (const plane of document.querySelectorAll('.front-plane')) {
         const at = plane.dataset;
         const x = Number(at.x0) + Math.min(1, point.overhead / Number(at.xtop)) * (Number(at.x1) - Number(at.x0));

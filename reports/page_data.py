@@ -12,8 +12,9 @@ from importlib.resources import files
 
 from resil.record import numbers
 from resil.record.detail import Detail
+from resil.record.interval import RecordedInterval
 from resil.record.outcomes import OUTCOMES
-from resil.record.protection_parts import FrontPoint
+from resil.record.protection_parts import BlockLeft, FrontPoint
 from resil.record.protection_state import ProtectionState
 from resil.record.summary import Summary
 
@@ -75,9 +76,34 @@ def front_points(protection: ProtectionState) -> list[dict[str, object]]:
             "rows": rows_held(protection, point),
             "set": [[block, option] for block, option in point.choices.items() if option != "none"],
             "chosen": chosen is not None and place == nearest,
+            "blocks": [[block, *_block_words(left)] for block, left in point.blocks.items()],
+            "measured": _measured(protection) if chosen is not None and place == nearest else "",
         }
         for place, point in enumerate(plan.pareto)
     ]
+
+
+def _block_words(left: BlockLeft) -> list[object]:
+    """Return what is left in a block before and after, in words, and both upper limits for bars."""
+    before, after = (
+        numbers.pretty(f"{numbers.fit(fit)}, at most {numbers.fit(hi)}")
+        for fit, hi in ((left.fit_before, left.fit_hi_before), (left.fit_after, left.fit_hi_after))
+    )
+    return [before, after, float(f"{left.fit_hi_before:.4g}"), float(f"{left.fit_hi_after:.4g}")]
+
+
+def _measured(protection: ProtectionState) -> str:
+    """Return what injection into the chosen set, built, has said; "" if nothing was injected."""
+    found = protection.confirmation
+    if found is None:
+        return ""
+    words = "confirmed" if found.confirmed else "NOT confirmed"
+    own = found.measured
+    limits = numbers.fit_range(RecordedInterval(own.fit, own.fit_lo, own.fit_hi))
+    return numbers.pretty(
+        f"{numbers.fit(own.fit)} {limits} FIT by {numbers.count(own.injections)} new injections, where "
+        f"{numbers.fit(found.predicted.fit)} was predicted: {words}"
+    )
 
 
 def rows_held(protection: ProtectionState, point: FrontPoint) -> list[tuple[bool, str]]:

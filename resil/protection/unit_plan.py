@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +20,7 @@ from resil.protection.units import BoolArray, Granularity
 from resil.record.protection import INFEASIBLE, NOT_NEEDED, OPTIMAL, Protection
 from resil.record.protection_parts import (
     BlockChoice,
+    BlockLeft,
     ChoosingModel,
     ChoosingRun,
     FrontPoint,
@@ -103,7 +104,7 @@ def unit_plan(
         "mechanisms": () if chosen is None else _mechanisms(design, chosen, networks),
         "networks": tuple(_network(judged, targets) for judged in choice.judged),
         "hold_out": tuple(_network(judged, targets) for judged in hold_out),
-        "pareto": _front(design, choice),
+        "pareto": _front(design, networks, choice),
         "assumptions": tuple(assumptions(design, networks, granularity, summary)),
         "build": None,
     }
@@ -150,13 +151,8 @@ def _blocks(design: ProtectableDesign, network: Network, chosen: Candidate) -> t
     rows = []
     for name, block in design.blocks.items():
         own = [i for i in chosen.items if i.option and design.units[i.units[0]].block == name]
-        cells = {c for unit in design.units if unit.block == name for c in unit.cells}
-        here = judging.where(_in(design, judging, cells))
-        inside = [e if c in cells else Effect(0.0, 0.0, 0.0, 0.0) for c, e in enumerate(effects)]
-        plain = [Effect() if c in cells else Effect(0.0, 0.0, 0.0, 0.0) for c in range(len(effects))]
-        flag = design.mechanisms()[0]
-        after = judge(here, design.cells, inside, chosen.mechanisms)
-        before = judge(here, design.cells, plain, flag)
+        inside = _inside(design, name, effects)
+        before, after = _in_block(design, judging, chosen, name, inside)
         base = min(1.0, after.fit_raw / before.fit_raw) if before.fit_raw > 0.0 else 1.0
         left = min(1.0, after.fit.estimate / before.fit.estimate) if before.fit.estimate > 0.0 else base
         titles = _titles(design, own)
@@ -186,6 +182,26 @@ def _blocks(design: ProtectableDesign, network: Network, chosen: Candidate) -> t
             )
         )
     return tuple(rows)
+
+
+def _inside(design: ProtectableDesign, name: str, effects: Sequence[Effect]) -> list[Effect]:
+    """Return the effects of the cells of a block, and that all others do nothing."""
+    cells = _cells_of(design, name)
+    return [e if c in cells else Effect(0.0, 0.0, 0.0, 0.0) for c, e in enumerate(effects)]
+
+
+def _cells_of(design: ProtectableDesign, name: str) -> set[int]:
+    return {c for unit in design.units if unit.block == name for c in unit.cells}
+
+
+def _in_block(
+    design: ProtectableDesign, judging: Network, chosen: Candidate, name: str, inside: Sequence[Effect]
+) -> tuple[JudgedSet, JudgedSet]:
+    """Judge a block without protection, and with what a set has in it."""
+    here = judging.where(_in(design, judging, _cells_of(design, name)))
+    plain = _inside(design, name, [Effect()] * len(inside))
+    before = judge(here, design.cells, plain, design.mechanisms()[0])
+    return before, judge(here, design.cells, inside, chosen.mechanisms)
 
 
 def _by_kind(
@@ -301,18 +317,23 @@ def _network(judged: JudgedSet, targets: Targets) -> JudgedNetwork:
     )
 
 
-def _front(design: ProtectableDesign, choice: Choice) -> tuple[FrontPoint, ...]:
+def _front(design: ProtectableDesign, networks: Sequence[Network], choice: Choice) -> tuple[FrontPoint, ...]:
     """Return the sets that were judged, by area."""
-    points = [_point(design, candidate, judged) for candidate, judged in choice.tried]
+    points = [_point(design, networks, candidate, judged) for candidate, judged in choice.tried]
     return tuple(sorted(points, key=lambda point: (point.area_added, point.fit_hi)))
 
 
-def _point(design: ProtectableDesign, candidate: Candidate, judged: Sequence[JudgedSet]) -> FrontPoint:
+def _point(
+    design: ProtectableDesign,
+    networks: Sequence[Network],
+    candidate: Candidate,
+    judged: Sequence[JudgedSet],
+) -> FrontPoint:
     choices: dict[str, list[Item]] = {name: [] for name in design.blocks}
     for item in candidate.items:
         if item.option is not None:
             choices[design.units[item.units[0]].block].append(item)
-    worst = max(judged, key=lambda found: found.fit.hi)
+    network, worst = max(zip(networks, judged, strict=True), key=lambda pair: pair[1].fit.hi)
     return FrontPoint(
         area_added=candidate.area_added,
         area_overhead=_part(candidate.area_added, design.area),
@@ -322,7 +343,24 @@ def _point(design: ProtectableDesign, candidate: Candidate, judged: Sequence[Jud
         fit=worst.fit.estimate,
         claimed=max(candidate.claimed),
         choices={name: _titles(design, items) or "none" for name, items in choices.items()},
+        blocks=dict(_left_in_blocks(design, network, candidate)),
     )
+
+
+def _left_in_blocks(
+    design: ProtectableDesign, network: Network, candidate: Candidate
+) -> Iterator[tuple[str, BlockLeft]]:
+    _, judging = network.halves()
+    effects = candidate.effects(design, network)
+    for name in design.blocks:
+        before, after = _in_block(design, judging, candidate, name, _inside(design, name, effects))
+        left = BlockLeft(
+            fit_before=before.fit.estimate,
+            fit_after=after.fit.estimate,
+            fit_hi_before=before.fit.hi,
+            fit_hi_after=min(after.fit.hi, before.fit.hi),
+        )
+        yield name, left
 
 
 def _part(area: float, whole: float) -> float:

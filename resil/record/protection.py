@@ -40,12 +40,12 @@ class Protection(Document):
     """
 
     FILE: ClassVar[str] = "protection.json"
-    SCHEMA: ClassVar[Literal[10]] = 10
+    SCHEMA: ClassVar[Literal[11]] = 11
     REMEDY: ClassVar[str] = (
         "the file is damaged or of another version: write it anew with 'resil protect RUN_DIR'"
     )
 
-    schema_number: Literal[10] = Field(alias="schema")
+    schema_number: Literal[11] = Field(alias="schema")
     """Of this file: another one is of another version, and is refused."""
     name: str
     """Of the plan."""

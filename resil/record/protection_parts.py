@@ -149,6 +149,19 @@ class JudgedNetwork(Typed):
     """Targets that are not shown to be kept at every corner, in words."""
 
 
+class BlockLeft(Typed):
+    """What a set leaves in a block, in FIT, by the injections that judge."""
+
+    fit_before: Amount
+    """Hazardous failures without protection."""
+    fit_after: Amount
+    """With the set."""
+    fit_hi_before: Amount
+    """Upper limit without it."""
+    fit_hi_after: Amount
+    """Upper limit with it."""
+
+
 class FrontPoint(Typed):
     """A set that was judged; where limits of blocks judge, one that no other beats in both area and FIT."""
 
@@ -168,3 +181,5 @@ class FrontPoint(Typed):
     """The most FIT on a network, by the injections that chose."""
     choices: Mapping[str, str]
     """What is chosen in each block."""
+    blocks: Mapping[str, BlockLeft]
+    """What is left in each block, on that network."""

@@ -482,7 +482,7 @@ def example_protection(summary: dict[str, Any], budget: float = 0.01) -> dict[st
     choices = [_choice(row, options[chosen[row["block"]]]) for row in rows] if fitting else []
     lockstep = sum(_option_area(row, options["duplicate"]) for row in rows) / area
     return {
-        "schema": 10,
+        "schema": 11,
         "name": "example",
         "basis": {"summary": "0" * 64, "injections": summary["total"]["injections"]},
         "based_on": [],
@@ -531,6 +531,7 @@ def example_protection(summary: dict[str, Any], budget: float = 0.01) -> dict[st
                 "reserve": 1.0,
                 "gap": 0.0,
                 "choices": point[2],
+                "blocks": {row["block"]: _left(row, options[point[2][row["block"]]]) for row in rows},
             }
             for point in front
         ],
@@ -538,6 +539,16 @@ def example_protection(summary: dict[str, Any], budget: float = 0.01) -> dict[st
             f"A flip-flop counts {GE_PER_FF:g} GE of its block's area.",
             "Upper bounds of blocks are added: conservative for the sum.",
         ],
+    }
+
+
+def _left(row: dict[str, Any], option: tuple[Any, ...]) -> dict[str, float]:
+    fit, fit_hi = row["fit"] or 0.0, row["fit_hi"] or 0.0
+    return {
+        "fit_before": fit,
+        "fit_after": option[4] * fit,
+        "fit_hi_before": fit_hi,
+        "fit_hi_after": option[4] * fit_hi,
     }
 
 

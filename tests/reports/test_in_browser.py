@@ -197,6 +197,29 @@ def test_a_point_moves_along_the_front(show):
         assert "✓ FIT budget" in panel.inner_text()
 
 
+def test_each_point_has_its_blocks_before_and_after(show):
+    from resil.record import numbers
+
+    made = example_protection(document())
+    points = made["pareto"]
+    with show(report()) as page:
+        slider = page.locator("#front-point")
+        slider.focus()
+        for key, point in (("Home", points[0]), ("End", points[-1])):
+            page.keyboard.press(key)
+            rows = page.locator("#front-blocks tr").all()
+            assert [row.locator("th").inner_text() for row in rows] == list(point["blocks"])
+            for row, left in zip(rows, point["blocks"].values(), strict=True):
+                before, after = (cell.inner_text() for cell in row.locator("td").all()[:2])
+                for said, when in ((before, "before"), (after, "after")):
+                    fit, bound = left[f"fit_{when}"], left[f"fit_hi_{when}"]
+                    expected = f"{numbers.fit(fit)}, at most {numbers.fit(bound)}"
+                    assert said.strip() == numbers.pretty(expected)
+                long, short = (bar.bounding_box()["width"] for bar in row.locator("rect").all())
+                assert long >= short
+        assert page.locator("#front-measured").is_hidden()
+
+
 @pytest.mark.parametrize("width", [320, 400, 768, 1400])
 def test_nothing_is_wider_than_the_screen(show, width):
     for text in (report(), study()):

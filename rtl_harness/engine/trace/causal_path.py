@@ -12,7 +12,13 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple
 
-from resil.rtl_harness.engine.trace.fan_in import bit_sources, is_held, net_sources, structural_sources
+from resil.rtl_harness.engine.trace.fan_in import (
+    bit_sources,
+    is_held,
+    loading_bits,
+    net_sources,
+    structural_sources,
+)
 from resil.rtl_harness.engine.trace.history import DifferenceHistory
 from resil.rtl_harness.engine.trace.pair_run import PairRun
 from resil.rtl_harness.engine.trace.storage_bits import StorageBits
@@ -114,6 +120,8 @@ def causal_paths(
         run.again(checkpoint, end, window.take)
         for search in searches:
             _go_back(search, window)
+            if checkpoint.cycle == history.first:
+                _from_loads(search, window, struck)
         for i, (bit, cycle) in enumerate(arrivals):
             if checkpoint.cycle < cycle < end:
                 came_from[i] = tuple(sorted(bit_sources(window, bit, cycle - 1 - window.first) or ()))
@@ -174,8 +182,8 @@ def _go_back(search: _Search, window: TraceWindow) -> None:
         _step(search, window, cycle)
         if not search.frontier:
             search.problem = (
-                f"before cycle {cycle + 1} the gates do not say where the difference came from: an "
-                "asynchronous load, a latch, or an edge of a derived clock"
+                f"before cycle {cycle + 1} the gates do not say where the difference came from: a latch, "
+                "an edge of a derived clock, or what an asynchronous load puts there"
             )
             return
 
@@ -214,6 +222,18 @@ def _step(search: _Search, window: TraceWindow, cycle: int) -> None:
         search.later[cycle] = other
 
 
+def _from_loads(search: _Search, window: TraceWindow, struck: Sequence[int]) -> None:
+    """In the cycle of the fault, let struck bits whose flip loads others stand for these."""
+    if search.problem or not search.frontier.keys().isdisjoint(struck):
+        return
+    own = search.later.setdefault(window.first, {})
+    for bit, cost in sorted(search.frontier.items(), key=lambda item: (item[1], item[0])):
+        for source in loading_bits(window, bit, 0).intersection(struck):
+            if source not in search.frontier:
+                search.frontier[source] = cost + 1
+                own[source] = own.get(bit, bit)
+
+
 def _path(search: _Search, first: int, struck: Sequence[int]) -> CausalPath:
     if search.problem:
         return CausalPath((), False, search.problem)
@@ -237,13 +257,26 @@ def _path(search: _Search, first: int, struck: Sequence[int]) -> CausalPath:
 def _next_nets(netlist: GateNetlist, bits: StorageBits, bit: int) -> list[int]:
     """Return the nets that decide what a bit of storage takes next."""
     if (found := bits.memory_of(bit)) is None:
-        return [netlist.flip_flops[bit][0]]
+        return _taken_nets(netlist, bit)
     memory, _, at = found
     nets: list[int] = []
     for port, write in enumerate(netlist.circuit.writes):
         if int(write["memory"]) == netlist.memories[memory]:
             address, data, enable = netlist.write(port)
             nets += [*address, data[at], enable[at]]
+    return nets
+
+
+def _taken_nets(netlist: GateNetlist, bit: int) -> list[int]:
+    """Return what decides of a register's bit: its data, its load, and what those that load it take."""
+    nets: list[int] = []
+    known, waiting = {bit}, [bit]
+    while waiting:
+        taken, load, _ = netlist.flip_flops[waiting.pop()]
+        nets += [taken, load]
+        loading = structural_sources(netlist, [load])[0] - known
+        known |= loading
+        waiting += loading
     return nets
 
 

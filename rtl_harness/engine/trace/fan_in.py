@@ -48,11 +48,11 @@ def bit_sources(
         seen: As of `net_sources`.
 
     Returns:
-        The bits; None if the gates do not say what the model did: with an asynchronous load, for instance.
+        The bits; None if the gates do not say what the model did: at an edge of a derived clock, say.
     """
     found = window.bits.memory_of(number)
     if found is None:
-        return _register_sources(window, number, place, seen)
+        return _register_sources(window, number, place, seen, frozenset())
     return _memory_sources(window, number, found, place, seen)
 
 
@@ -69,6 +69,8 @@ def structural_sources(netlist: GateNetlist, nets: list[int]) -> tuple[set[int],
         seen.add(net)
         if (number := netlist.stored.get(net)) is not None:
             registers.add(number)
+            # An asynchronous load acts within a cycle, on what this bit feeds too.
+            stack.append(netlist.flip_flops[number][1])
         elif (read := netlist.reads.get(net)) is not None:
             ports.add(read[0])
             stack += netlist.address(read[0])
@@ -90,14 +92,37 @@ def is_held(window: TraceWindow, number: int, place: int) -> bool:
     return window.netlist.stored.get(net) == number
 
 
-def _register_sources(window: TraceWindow, number: int, place: int, seen: set[int] | None) -> set[int] | None:
+def loading_bits(window: TraceWindow, number: int, place: int) -> set[int]:
+    """Return the bits whose difference makes an asynchronous load act on a bit in one run alone, in a cycle.
+
+    The load acts at once: these bits differ in the same cycle.
+    """
+    flip_flop = window.netlist.flip_flops.get(number)
+    return set() if flip_flop is None else net_sources(window, flip_flop[1], place)
+
+
+def _register_sources(
+    window: TraceWindow, number: int, place: int, seen: set[int] | None, loaded: frozenset[int]
+) -> set[int] | None:
     flip_flop = window.netlist.flip_flops.get(number)
     if flip_flop is None:
         return None
-    taken, _, _ = flip_flop
-    if window.net(taken).at(place) != window.bit(number, place + 1):
+    taken, load, active = flip_flop
+    acts = [
+        active in both for both in zip(*(window.net(load).at(at) for at in (place, place + 1)), strict=True)
+    ]
+    values = zip(acts, window.net(taken).at(place), window.bit(number, place + 1), strict=True)
+    # What a load puts there is not known of the gates; what is taken without one is.
+    if any(not loads and now != then for loads, now, then in values):
         return None
-    return net_sources(window, taken, place, seen)
+    if not any(acts):
+        return net_sources(window, taken, place, seen)
+    if number in loaded:
+        return None
+    found = net_sources(window, load, place)
+    for other in loading_bits(window, number, place + 1):
+        found |= _register_sources(window, other, place, None, loaded | {number}) or set()
+    return found or None
 
 
 def _memory_sources(

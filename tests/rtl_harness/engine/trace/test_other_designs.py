@@ -56,3 +56,38 @@ def test_traces_are_what_runs_to_the_end_say(name, parameters):
             if trace.injection.seen is Seen.HANG:
                 assert "done" in {way.to for way in trace.ways}
     assert found["path"] > 4 * found["none"]
+
+
+def test_paths_go_through_resets_that_the_design_makes():
+    """A flip of what resets others acts in its cycle; one of what asks for it, in the next."""
+    design = core_target(Path(__file__).parent / "restart.sv")
+    workload = Workload(
+        "sum",
+        {"input": bytes(37 * i % 251 for i in range(16))},
+        OutputSpec("output", 0, (16,)),
+        decide=exact,
+    )
+    elaboration = elaborate(design)
+    sites = elaboration.sites
+    number = {element.path: sites.offsets[i] for i, element in enumerate(sites.elements)}
+    with VerilatorEngine(design, workload, elaboration) as engine:
+        tracer, paths = Tracer(engine), 0
+        for name in ("u_core.run_nq", "u_core.ask_q"):
+            for cycle in (2, 5, 6, 9, 20, 41):
+                trace = tracer.trace(Fault(number[name], cycle))
+                assert trace.injection == engine.replay(Fault(number[name], cycle))
+                if trace.injection.seen is not Seen.SDC_CRITICAL:
+                    continue
+                assert not trace.no_ways
+                (way,) = [way for way in trace.ways if way.to == "output"]
+                assert way.steps, way.problem
+                first, second = way.steps[:2]
+                assert (first.site.element.path, first.first, first.last) == (name, cycle, cycle)
+                assert second.first == cycle + 1
+                # A reset acts at once: what it resets is reached in its cycle, and seen in the next.
+                assert second.site.element.path in ("u_core.run_nq", "u_core.sum_q", "u_core.step_q", "out_q")
+                paths += 1
+        assert paths > 6
+        # What nothing resets goes along the gates, as everywhere.
+        (way,) = tracer.trace(Fault(number["u_core.sum_q"] + 3, 20)).ways
+        assert way.steps
