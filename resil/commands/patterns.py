@@ -32,11 +32,8 @@ def patterns(
     Which elements of an operation's output changed and how, by operation and by what was struck, each with
     the FIT that it stands for, and how many faults no pattern describes. Nothing is simulated.
     """
-    from resil.files import write_text
-    from resil.record.patterns import ErrorPatterns
-    from resil.sensitivity.error_patterns import error_patterns
+    from resil.sensitivity.error_patterns import write_patterns
     from resil.sensitivity.patterns_text import patterns_text
 
-    found = error_patterns(run_dir, input_ or (), limit=limit)
-    write_text(output or run_dir / ErrorPatterns.FILE, found.text())
+    found = write_patterns(run_dir, output, input_ or (), limit=limit)
     show(found.plain(), json_, lambda: print(patterns_text(found)))

@@ -66,7 +66,7 @@ class ErrorPattern(Typed):
     """What one fault did to the output of an operation."""
 
     injection: Count
-    """Number of the injection: `resil trace` tells how it came to that."""
+    """Number of the injection: `resil trace` says how it came to that."""
     input: int
     """Label of the input."""
     fit: Amount

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from resil.errors import ResilError, StoreError
+from resil.files import write_text
 from resil.folder.finished import finished_run, require_ends, require_measured, require_single, require_upsets
 from resil.folder.provenance import now
+from resil.folder.store import locked
 from resil.record.patterns import ErrorPattern, ErrorPatterns, PatternGroup, PatternOutcome
 from resil.results.run import Run
 from resil.results.shares import share_by_weight
@@ -97,6 +99,26 @@ def error_patterns(run_dir: Path, inputs: Sequence[int] = (), *, limit: int = LI
         notes=(_LAST_WRITTEN, _OVERWRITTEN),
         made=now(),
     )
+
+
+def write_patterns(
+    run_dir: Path, output: Path | None = None, inputs: Sequence[int] = (), *, limit: int = LIMIT
+) -> ErrorPatterns:
+    """Write `error_patterns`, and return them.
+
+    Args:
+        run_dir: As there.
+        output: The file; None for that of the run folder.
+        inputs: As there.
+        limit: As there.
+    """
+    found = error_patterns(run_dir, inputs, limit=limit)
+    if output is not None:
+        write_text(output, found.text())
+        return found
+    with locked(run_dir):
+        write_text(run_dir / ErrorPatterns.FILE, found.text())
+    return found
 
 
 def extent_of(pattern: Pattern) -> str:

@@ -144,6 +144,12 @@ def test_the_document_keeps_its_contract(summary, budget):
         cheapest = next(p for p in parsed.pareto if p.fit_hi <= budget)
         assert cheapest.area_added == pytest.approx(parsed.area_added)
         assert parsed.area_overhead == pytest.approx(parsed.area_added / parsed.area_unprotected)
+        for c in parsed.choices:
+            left = cheapest.blocks[c.block]
+            assert (left.fit_before, left.fit_after) == pytest.approx((c.fit_before, c.fit_after))
+            assert (left.fit_hi_before, left.fit_hi_after) == pytest.approx((c.fit_hi_before, c.fit_hi_after))
+        bare = parsed.pareto[0].blocks.values()
+        assert all(left.fit_hi_before == left.fit_hi_after for left in bare)
         assert all(c.source for c in parsed.choices)
 
 
