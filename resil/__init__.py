@@ -14,13 +14,13 @@ from resil.version import __version__
 
 if TYPE_CHECKING:
     from resil.campaign.campaign import load_campaign
-    from resil.results.run import Run
     from resil.run.campaign import run_campaign
+    from resil.trace.run import Run
 
 __all__ = ["Run", "__version__", "load_campaign", "run_campaign"]
 
 _HOMES = {
-    "Run": "resil.results.run",
+    "Run": "resil.trace.run",
     "load_campaign": "resil.campaign.campaign",
     "run_campaign": "resil.run.campaign",
 }

@@ -37,7 +37,7 @@ from resil.protection.risks import DETECTED, HANG, HARMFUL, Network
 from resil.protection.units import Cells, Granularity, ProtectableStorage, cells_of, units_of
 from resil.protection.watchdog_pace import WatchdogPace, watchdog_limit
 from resil.record.summary import Summary
-from resil.results.run import Run
+from resil.results.run import FinishedRun
 from resil.rtl_harness.design.sites import Hardware
 from resil.rtl_harness.engine.timeout import Timeout
 from resil.rtl_harness.redundancy.lockstep import blocks_that_can_be_copied
@@ -252,7 +252,7 @@ def _declared(one: Finished) -> dict[str, int]:
 
 def _network(one: Finished, name: str, sites: IntArray) -> Network:
     summary = one.summary
-    run = Run(one.path)
+    run = FinishedRun(one.path)
     rows = run.counted()
     hazardous = summary.campaign.hazardous
     place = np.full(int(max(sites.max(initial=-1), rows["site"].max())) + 1, -1, dtype=np.int64)

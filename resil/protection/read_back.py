@@ -25,7 +25,7 @@ from resil.protection.observed import Copies, Hangs, Observed, ObservedStratum
 from resil.protection.options import WATCHDOG, OptionSet, ProtectionOption
 from resil.record.protection import Protection
 from resil.record.protection_build import AreaMeasured, AreaPredicted, Build, HardenedBits, RedundantBits
-from resil.results.run import Run
+from resil.results.run import FinishedRun
 from resil.results.summarise import upset_rates
 from resil.rtl_harness.design.elaboration import Elaboration, elaborate
 from resil.rtl_harness.design.hardware import with_hardware
@@ -232,7 +232,7 @@ def _factors(option: ProtectionOption) -> Factors:
     return least, option.raw_share("ff"), most
 
 
-def observed_on(network: str, run: Run, built: BuiltProtection, campaign: Campaign) -> Observed:
+def observed_on(network: str, run: FinishedRun, built: BuiltProtection, campaign: Campaign) -> Observed:
     """Return what a campaign of upsets found.
 
     Args:
@@ -284,7 +284,7 @@ def observed_on(network: str, run: Run, built: BuiltProtection, campaign: Campai
     )
 
 
-def _hangs(run: Run, built: BuiltProtection) -> Hangs | None:
+def _hangs(run: FinishedRun, built: BuiltProtection) -> Hangs | None:
     """Return how many hangs an alarm reported; nothing is promised where the time-out comes before it."""
     if built.watchdog is None:
         return None
@@ -295,7 +295,7 @@ def _hangs(run: Run, built: BuiltProtection) -> Hangs | None:
     return Hangs(len(rows), int((rows["alarm"] != "").sum()), promised)
 
 
-def _site_factors(run: Run, built: BuiltProtection) -> dict[int, Factors]:
+def _site_factors(run: FinishedRun, built: BuiltProtection) -> dict[int, Factors]:
     """Return the factors of sites that are to become hardened cells."""
     if not built.hardened:
         return {}
@@ -312,7 +312,7 @@ def _site_factors(run: Run, built: BuiltProtection) -> dict[int, Factors]:
     return found
 
 
-def _copies(run: Run, built: BuiltProtection, campaign: Campaign) -> tuple[Copies, ...]:
+def _copies(run: FinishedRun, built: BuiltProtection, campaign: Campaign) -> tuple[Copies, ...]:
     rows = run.injections()
     rows = rows[rows["register"].isin(built.copies)]
     guards = [built.mechanisms[path] for path in rows["register"]]
@@ -346,7 +346,7 @@ def _copies(run: Run, built: BuiltProtection, campaign: Campaign) -> tuple[Copie
     return tuple(found)
 
 
-def mechanism_counts(run: Run, built: BuiltProtection) -> tuple[int, int]:
+def mechanism_counts(run: FinishedRun, built: BuiltProtection) -> tuple[int, int]:
     """Return how many stuck bits of mechanisms an alarm reported, and how many there were."""
     rows = run.injections()
     rows = rows[rows["block"].isin([built.block, built.alerts, *filter(None, [built.timer])])]

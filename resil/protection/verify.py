@@ -44,7 +44,7 @@ from resil.record.protection_confirmation import (
     MechanismCoverage,
     WatchdogRecord,
 )
-from resil.results.run import Run
+from resil.results.run import FinishedRun
 from resil.results.summarise import upset_rates
 from resil.results.views import highest_factor
 from resil.rtl_harness.cache import content_key
@@ -126,7 +126,7 @@ def verify_build(
     chose = [load_campaign(run_dir / CAMPAIGN) for run_dir in run_dirs]
     exact, beyond, cycles = _bit_exact(chose, built, works, progress)
     moments = min(map(sum, (cycles[name] for name in works)))
-    spread = by_raw_rate(Run(run_dirs[0]), campaign, sizes.unprotected, moments)
+    spread = by_raw_rate(FinishedRun(run_dirs[0]), campaign, sizes.unprotected, moments)
     bare = {name: _unprotected(work, name, folder, built, spread, progress) for name, work in works.items()}
     corners = corners_of(campaign)
     require_sensitive(plan, list(bare.values()), campaign.hazardous, campaign.confidence, corners)
@@ -190,12 +190,12 @@ def verify_build(
 
 
 def _profile(run_dir: Path) -> dict[tuple[str, int, int], float]:
-    return profile_of(Run(run_dir).summary.network.operations)
+    return profile_of(FinishedRun(run_dir).summary.network.operations)
 
 
 def _golden_of_choice(run_dirs: Sequence[Path]) -> tuple[str, ...]:
     """Return what is to be said of runs whose golden output is not their network's."""
-    summaries = [Run(run_dir).summary for run_dir in run_dirs]
+    summaries = [FinishedRun(run_dir).summary for run_dir in run_dirs]
     return tuple(
         f"{own.network.name}: {own.golden.comparison.sentence}"
         for own in summaries
@@ -208,7 +208,7 @@ def _sampled(work: Campaign) -> SamplingSettings:
     return SamplingSettings(inputs=work.sampling.inputs)
 
 
-def by_raw_rate(run: Run, campaign: Campaign, size: int, moments: int) -> dict[str, dict[str, int]]:
+def by_raw_rate(run: FinishedRun, campaign: Campaign, size: int, moments: int) -> dict[str, dict[str, int]]:
     """Spread upsets over the source's storage by raw rates: most of its bits are memory that hardly fails.
 
     Args:
@@ -251,7 +251,7 @@ def _unprotected(
     place = folder / UNPROTECTED / name
     run_campaign(asked, place, resume=True, progress=progress, with_area=False)
     bare = replace(built, copies=frozenset(), used=frozenset(), hardened=(), watchdog=None)
-    return observed_on(name, Run(place), bare, asked)
+    return observed_on(name, FinishedRun(place), bare, asked)
 
 
 def _bit_exact(
@@ -351,7 +351,7 @@ def _upsets(
     asked = replace(campaign, name=f"{name}-upsets", faults=faults, sampling=_sampled(campaign))
     asked = _ended(asked, built)
     run_campaign(asked, place, resume=True, progress=progress, with_area=False)
-    return observed_on(name, Run(place), built, asked)
+    return observed_on(name, FinishedRun(place), built, asked)
 
 
 def _require_one_rtl(places: Sequence[Path], digest: str) -> None:
@@ -400,5 +400,5 @@ def _stuck(
     asked = replace(campaign, name=f"{name}-stuck-at", faults=faults, sampling=_sampled(campaign))
     asked = _ended(asked, built, permanent=bool(everything))
     run_campaign(asked, place, resume=True, progress=progress, with_area=False)
-    reported, injections = mechanism_counts(Run(place), built)
+    reported, injections = mechanism_counts(FinishedRun(place), built)
     return latent_coverage(name, reported, injections, campaign.confidence)

@@ -10,8 +10,8 @@ from textwrap import wrap
 
 from resil.campaign.campaign import load_campaign
 from resil.reference.markdown import WIDTH, entry, paragraph
-from resil.results.run import Run
 from resil.run.campaign import run_campaign
+from resil.trace.run import Run
 
 _HEADS = re.compile(r"(Args|Attributes|Examples|Raises|Returns|Warning):")
 
@@ -19,7 +19,8 @@ _HEADS = re.compile(r"(Args|Attributes|Examples|Raises|Returns|Warning):")
 def python_text() -> str:
     """Return what `resil` offers to scripts, in the order of a campaign."""
     parts = [_object(f"resil.{named.__name__}", named) for named in (load_campaign, run_campaign, Run)]
-    methods = [method for name, method in vars(Run).items() if _is_public(name, method)]
+    own = [named for kind in reversed(Run.__mro__) for named in vars(kind).items()]
+    methods = [method for name, method in own if _is_public(name, method)]
     parts += [_object(f"Run.{method.__name__}", method) for method in methods]
     return "\n\n".join(parts)
 

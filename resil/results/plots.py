@@ -18,7 +18,7 @@ from resil.reports import require_matplotlib
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from resil.results.run import Run
+    from resil.results.run import FinishedRun
 
 _LEAST = 1e-12  # a FIT that no axis shows
 
@@ -41,7 +41,7 @@ class RunPlots:
         'log'
     """
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: FinishedRun) -> None:
         self._run = run
 
     def blocks(self, axes: Axes | None = None) -> Axes:

@@ -36,36 +36,17 @@ if TYPE_CHECKING:
 _THESE = "these"
 
 
-class Run:
-    """A finished run.
+class FinishedRun:
+    """A finished run; `resil.Run` is one whose injections can be traced too.
 
     Attributes:
         path: The run folder.
-        summary: The results, by the fields of `summary.json`; `docs/reference/files.md` explains these.
+        summary: The results, by the fields of `summary.json`.
 
     Raises:
         StoreError: the folder is none of a run, is of another version, unfinished, damaged or altered, or is
             an estimate; the message says which, and what to do.
         ConsistencyError: the run has failed an audit: its results are void.
-
-    Examples:
-        Which operation of the network fails in which block, in FIT with limits:
-
-        >>> from resil import Run
-        >>> run = Run("run")
-        >>> worst = run.fit(by=["operation", "block"])
-        >>> list(worst.columns)
-        ['operation', 'block', 'injections', 'events', 'fit', 'fit_lo', 'fit_hi']
-        >>> bool((worst["fit_lo"] <= worst["fit"]).all())
-        True
-
-        The same by hand: each injection stands for the FIT in its column `weight`.
-
-        >>> rows = run.injections()
-        >>> hazardous = rows["outcome"].isin(run.summary.campaign.hazardous)
-        >>> total = float((rows["weight"] * hazardous).sum())
-        >>> abs(total - run.summary.total.fit) < 1e-12
-        True
     """
 
     def __init__(self, path: str | Path) -> None:

@@ -16,7 +16,7 @@ from resil.folder.finished import finished_run, require_ends, require_measured, 
 from resil.folder.provenance import now
 from resil.folder.store import locked
 from resil.record.patterns import ErrorPattern, ErrorPatterns, PatternGroup, PatternOutcome
-from resil.results.run import Run
+from resil.results.run import FinishedRun
 from resil.results.shares import share_by_weight
 from resil.stats.rates import OUTCOMES
 from resil.work.patterns import Pattern
@@ -52,7 +52,7 @@ def error_patterns(run_dir: Path, inputs: Sequence[int] = (), *, limit: int = LI
         ResilError: the run has no such input, or shows no corruption of a tensor.
         StoreError: the run cannot be used, or is of stuck bits, of two inferences, or ended by alarms.
     """
-    finished, run = finished_run(run_dir), Run(run_dir)
+    finished, run = finished_run(run_dir), FinishedRun(run_dir)
     require_measured(finished)
     require_upsets(finished, "a pattern is what an upset did to a tensor")
     require_single(finished, "a pattern is what a fault did to tensors of one inference")
@@ -144,7 +144,7 @@ def extent_of(pattern: Pattern) -> str:
     return "position" if (top, left) == (bottom, right) else "region"
 
 
-def _operation_kinds(run: Run) -> list[tuple[str, str]]:
+def _operation_kinds(run: FinishedRun) -> list[tuple[str, str]]:
     """Return name and kind of each operation."""
     found = []
     for operation in run.summary.network.operations:

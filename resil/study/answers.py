@@ -16,7 +16,7 @@ from resil.record.interval import RecordedInterval
 from resil.record.provenance import ESTIMATE, RUN
 from resil.record.study_cell import CellBlock, CellClass, CellRecord, CellResults
 from resil.record.summary import Summary
-from resil.results.run import Run
+from resil.results.run import FinishedRun
 from resil.study.study import StudyCell
 from resil.study.views import SPFM, aided, unaided, verdict_of
 
@@ -181,7 +181,7 @@ def _classes(found: Finished) -> tuple[CellClass, ...]:
             avf_lo=float(row.avf_lo),
             avf_hi=float(row.avf_hi),
         )
-        for row in Run(found.path).classes().itertuples()
+        for row in FinishedRun(found.path).classes().itertuples()
     )
 
 

@@ -26,7 +26,7 @@ from resil.progress import Progress
 from resil.record.explanation import Explanation, FaultGroup, StruckRegister
 from resil.record.interval import RecordedInterval
 from resil.record.trace import Trace, TracePath
-from resil.results.run import Run
+from resil.results.run import FinishedRun
 from resil.results.traced import TRACES, story_file
 from resil.run.recorded_bench import recorded_bench
 from resil.stats.rates import OUTCOMES
@@ -77,7 +77,7 @@ def explain_run(
         ResilError: There is no such outcome, the run has no injection of the class, or cannot be traced.
         StoreError: The run cannot be used, or was made with something else than what is here now.
     """
-    finished, run = finished_run(run_dir), Run(run_dir)
+    finished, run = finished_run(run_dir), FinishedRun(run_dir)
     asked = tuple(outcomes) or run.summary.campaign.hazardous
     if unknown := sorted(set(asked) - set(OUTCOMES)):
         raise ResilError(
@@ -165,7 +165,9 @@ def _traced(run_dir: Path, order: Sequence[int], seconds: float) -> tuple[dict[i
     return traces, tuple(dict.fromkeys(note for trace in traces.values() for note in trace.notes))
 
 
-def _groups(run: Run, traces: Mapping[int, Trace], everything: Sequence[int]) -> tuple[FaultGroup, ...]:
+def _groups(
+    run: FinishedRun, traces: Mapping[int, Trace], everything: Sequence[int]
+) -> tuple[FaultGroup, ...]:
     rows = run.counted()
     outcomes = dict(zip(rows["injection"].tolist(), rows["outcome"].tolist(), strict=True))
     members: defaultdict[GroupKey, list[int]] = defaultdict(list)
@@ -217,7 +219,7 @@ def _registers(traces: Iterator[Trace]) -> Iterator[StruckRegister]:
         yield StruckRegister(name=name, traced=count)
 
 
-def _interval(run: Run, injections: Collection[int]) -> RecordedInterval:
+def _interval(run: FinishedRun, injections: Collection[int]) -> RecordedInterval:
     found = run.fit_of(injections)
     return RecordedInterval(found.estimate, found.lo, found.hi)
 

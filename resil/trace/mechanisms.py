@@ -15,7 +15,7 @@ from resil.folder.provenance import now
 from resil.folder.store import locked
 from resil.record.interval import RecordedInterval
 from resil.record.mechanisms import CaughtStorage, MechanismAudit, MechanismRecord, UncoveredStorage
-from resil.results.run import Run
+from resil.results.run import FinishedRun
 from resil.results.shares import share_by_weight
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def audit_mechanisms(run_dir: Path) -> MechanismAudit:
     Raises:
         StoreError: The run cannot be used.
     """
-    finished, run = finished_run(run_dir), Run(run_dir)
+    finished, run = finished_run(run_dir), FinishedRun(run_dir)
     rows = run.counted()
     hazardous = run.summary.campaign.hazardous
     results = finished.provenance.results

@@ -20,12 +20,12 @@ from resil.errors import CampaignError
 from resil.faults.content import Content
 from resil.faults.population import make_population
 from resil.faults.sampling import Sampling
-from resil.results.run import Run
 from resil.rtl_harness.design.sites import SiteTable, StorageElement
 from resil.rtl_harness.engine.contract import GoldenRun
 from resil.rtl_harness.faults import NEVER, RunEnd, Seen
 from resil.sensitivity.guided_population import campaign_population, guided_population
 from resil.stats.rates import OUTCOMES
+from resil.trace.run import Run
 from testkit import fake
 from testkit.campaigns import TEXT, campaign, write_campaign
 from testkit.errors import about

@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from resil.results.run import Run
+from resil.trace.run import Run
 from tests.resil.protection.built_stepper import PAIRS, TRIPLES, protect_stepper, verified
 
 

@@ -17,7 +17,7 @@ from resil.record.fields import json_schema
 from resil.record.protection import Protection
 from resil.record.protection_build import BitExact, Build
 from resil.record.protection_confirmation import Confirmation
-from resil.results.run import Run
+from resil.trace.run import Run
 from testkit.errors import about
 
 SIZES = Sizes(spread=1500, redundant=600, stuck=60, unprotected=1000)

@@ -10,8 +10,8 @@ from resil.campaign.campaign import load_campaign
 from resil.cli import main
 from resil.faults.population import make_population
 from resil.files import read_json
-from resil.results.run import Run
 from resil.rtl_harness.faults import Injection, Seen
+from resil.trace.run import Run
 from testkit.campaigns import TEXT
 from testkit.fake import FakeEngine, fake_bench, install
 

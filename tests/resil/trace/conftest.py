@@ -8,7 +8,7 @@ import shutil
 import pytest
 
 from resil.cli import main
-from resil.results.run import Run
+from resil.trace.run import Run
 
 
 @pytest.fixture(scope="package")

@@ -14,11 +14,11 @@ from resil.errors import ResilError
 from resil.record.errors import ReportError
 from resil.record.explanation import Explanation
 from resil.record.fields import json_schema
-from resil.results.run import Run
 from resil.results.traced import traced_faults
 from resil.trace.explain import explain_run, group_key, telling_path
 from resil.trace.explain_text import explanation_text
 from resil.trace.fault import trace_injection
+from resil.trace.run import Run
 from testkit.errors import about
 
 

@@ -55,7 +55,7 @@ def test_a_trace_says_what_is_stored(run, rows, outcome, capsys):
 
 
 def test_the_first_wrong_element_is_that_of_the_output(run, rows):
-    trace = trace_injection(run, first(rows, "sdc_critical"))
+    trace = resil.Run(run).trace(first(rows, "sdc_critical"))
     (tensor,) = trace.tensors
     assert tensor.first is not None
     assert tensor.first.expected != tensor.first.found

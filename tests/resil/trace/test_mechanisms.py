@@ -11,9 +11,9 @@ from resil.cli import main
 from resil.record.errors import ReportError
 from resil.record.fields import json_schema
 from resil.record.mechanisms import MechanismAudit
-from resil.results.run import Run
 from resil.stats.intervals import clopper_pearson
 from resil.trace.mechanisms import audit_mechanisms
+from resil.trace.run import Run
 from testkit.errors import about
 
 
