@@ -65,7 +65,7 @@ _ROOMS["installation"] = {"record"}
 _ROOMS["listing"] = {"campaign", "protection", "record"}
 _ROOMS["commands"] = {*_ROOMS} - {"record", "farm", "faults"}
 _ROOMS["cli"] = {"commands"}
-_ROOMS["reference"] = {"record", "campaign", "study", "protection", "cli", "results", "run"}
+_ROOMS["reference"] = {"record", "campaign", "study", "protection", "cli", "results", "run", "trace"}
 APPLICATION = House(
     "resil",
     _ROOMS,
