@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import random
 import re
+from itertools import product
 from typing import Any
 
 import cocotb
@@ -213,3 +214,34 @@ async def _compare(
     assert out["address_error"] == leaves
     assert out["scale_error"] == short
     seen["address"] += leaves
+
+
+@cocotb.test()
+async def second_operands_from_both_sides(dut: Any) -> None:
+    """Where the second operand's piece just fits, for each way to broadcast it, and where it does not."""
+    block, rng, numbers = Block(dut, "check"), random.Random(2), np.random.default_rng(2)
+    await block.reset()
+    seen = {"refused": 0, "accepted": 0, "address": 0}
+    end = USABLE - 2
+    for width, height, broadcast in product((8, 1, 40), (8, 40, 1), range(8)):
+        if max(width, height) == 40 and min(width, height) != 1:
+            continue
+        settings, kind, parameter = binary_operation(numbers)
+        shape = {
+            "OFM_BLK_WIDTH_M1": width - 1, "OFM_BLK_HEIGHT_M1": height - 1, "OFM_BLK_DEPTH_M1": 31,
+            "OFM_DEPTH_M1": 30, "IFM2_BROADCAST": broadcast, "IFM_IB_END": end, "IFM_PRECISION": 0,
+            "IFM2_PRECISION": 0, "ACTIVATION": 0, "OFM_PRECISION": 0,
+        }  # fmt: skip
+        for start in range(2, end + 1):
+            case = settings | {Register[name]: (value, 0) for name, value in shape.items()}
+            case[Register.IFM2_IB_START] = (start, 0)
+            await _compare(block, rng, case, kind, parameter, seen, set())
+    assert min(seen["refused"], seen["accepted"]) > 100, seen
+
+
+def binary_operation(rng: np.random.Generator) -> tuple[Set, Opcode, int]:
+    """A sound element-wise operation of two maps."""
+    while True:
+        for settings, kind, parameter in operations(rng):
+            if kind == Opcode.ELEMENTWISE and parameter in range(5):
+                return settings, kind, parameter

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from resil.rtl_harness.engine.fast.native.runner import PlainRun
 from resil.rtl_harness.npu.model.status import ERRORS, Status
 from resil.rtl_harness.npu.workload import QBASE, RSIZE
-from testkit.npu.model_support import CONSTANTS, RAM, command, settings, stream
+from testkit.npu.model_support import CONSTANTS, RAM, Case, command, settings, stream
 from testkit.npu.rtl_support import run_stream
 from tests.rtl_harness.npu.test_model_machine import flash, ram
 
@@ -54,6 +55,50 @@ def test_reads_of_the_read_only_port_are_those_of_stream_and_copy():
     assert run(*until(AXI1_READ, expected)).status & PMU_IRQ
     assert not run(*until(AXI1_READ, expected + 1)).status & PMU_IRQ
     assert not run(*until(AXI0_READ, 1)).status & PMU_IRQ
+
+
+HEIGHT, WIDTH, APART = 8, 24, 32
+SCATTERED = {
+    "IFM_REGION": RAM,
+    "IFM_BASE0": 0,
+    "IFM_STRIDE_Y": 8 * WIDTH,
+    "IFM_STRIDE_X": 8,
+    "IFM_WIDTH0_M1": WIDTH - 1,
+    "IFM_HEIGHT0_M1": HEIGHT - 1,
+    "IFM_HEIGHT1_M1": HEIGHT - 1,
+    "IFM_DEPTH_M1": 7,
+    "IFM_IB_END": 12,
+    "OFM_REGION": RAM,
+    "OFM_BASE0": 8 * WIDTH * HEIGHT,
+    "OFM_STRIDE_Y": APART * WIDTH,
+    "OFM_STRIDE_X": APART,
+    "OFM_WIDTH0_M1": WIDTH - 1,
+    "OFM_HEIGHT0_M1": HEIGHT - 1,
+    "OFM_HEIGHT1_M1": HEIGHT - 1,
+    "OFM_WIDTH_M1": WIDTH - 1,
+    "OFM_HEIGHT_M1": HEIGHT - 1,
+    "OFM_DEPTH_M1": 7,
+    "OFM_BLK_WIDTH_M1": 7,
+    "OFM_BLK_HEIGHT_M1": 7,
+    "OFM_BLK_DEPTH_M1": 15,
+    "ACTIVATION_MIN": 0,
+    "ACTIVATION_MAX": 255,
+    "OFM_SCALE": 1,
+}
+"""CLZ of a map into one of which every pixel lies in a beat, and a burst, of its own."""
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_beats_that_wait_for_the_memory_are_counted_once(more: int):
+    """The memory takes four bursts at a time, and answers each after 32 cycles."""
+    beats = HEIGHT * WIDTH
+    memory = np.zeros(8 * beats + APART * beats, np.uint8)
+    case = Case(SCATTERED, flash(), memory, kind="ELEMENTWISE", parameter=7)
+    regions = {CONSTANTS: flash(), RAM: memory}
+    ended = run_stream(case.stream, regions, first_writes=until(AXI0_WRITE, beats + more))
+    assert not ended.status & ERRORS
+    assert (memory.reshape(-1, 8)[beats::4] == 32).all(), "each pixel is written"
+    assert bool(ended.status & PMU_IRQ) != bool(more)
 
 
 def test_the_stream_says_from_where_on_is_counted_if_the_host_lets_it():
