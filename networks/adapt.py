@@ -51,12 +51,15 @@ class Adapted:
         done: What was done to the network of the file, in words; empty if it is as the file has it.
         variables: State that a host carries from inference to inference: each is an input of the graph and an
             output behind those of the ends.
+        refusal: Why an NPU alone cannot compute the graph, though a host may help: operators inside compute
+            with real numbers. None if all are of whole numbers.
     """
 
     graph: Graph
     ends: Ends
     done: tuple[str, ...]
     variables: tuple[State, ...] = ()
+    refusal: NetworkError | None = None
 
 
 def adapt(graph: Graph) -> Adapted:
@@ -66,8 +69,8 @@ def adapt(graph: Graph) -> Adapted:
     what only reshapes on its way. What computes shapes is carried out.
 
     Raises:
-        NetworkError: An operator computes with real numbers, or a shape depends on data or is left open; the
-            message names it with its number and says what to do.
+        NetworkError: An operator at an end computes with real numbers, or a shape depends on data or is left
+            open; the message names it with its number and says what to do.
     """
     graph, variables = lift_state(graph)
     _check_order(graph)
@@ -109,7 +112,7 @@ def _with_state(adapted: Adapted, given: Sequence[int], variables: Sequence[Stat
     )
     names = ", ".join(repr(state.name) for state in states)
     said = f"The network has state ({names}): the host keeps it in memory from inference to inference."
-    return Adapted(graph, taken, (*adapted.done, said), states)
+    return Adapted(graph, taken, (*adapted.done, said), states, adapted.refusal)
 
 
 class _Adapter:
@@ -126,7 +129,7 @@ class _Adapter:
         inputs = self._front()
         outputs, sources = self._back()
         operators = self._live(outputs, {index for _, index in inputs})
-        self._check_types(operators)
+        refusal = self._refusal(operators)
         used = {index for operator in operators for index in operator.inputs}
         used |= set(outputs) if self.lifted else set()
         inputs = [(source, index) for source, index in inputs if index in used]
@@ -140,9 +143,10 @@ class _Adapter:
         )
         given = tuple(source for source, _ in inputs)
         if not self.done and not self.lifted:
-            return Adapted(self.file, ends, ()), given
+            return Adapted(self.file, ends, (), refusal=refusal), given
         npu_inputs = [index for _, index in inputs]
-        return Adapted(compact(self.graph, operators, npu_inputs, outputs), ends, tuple(self.done)), given
+        graph = compact(self.graph, operators, npu_inputs, outputs)
+        return Adapted(graph, ends, tuple(self.done), refusal=refusal), given
 
     def _tensor(self, index: int) -> Tensor:
         return self.graph.tensors[index]
@@ -237,11 +241,9 @@ class _Adapter:
                 wanted |= set(operator.inputs)
         return live[::-1]
 
-    def _check_types(self, operators: list[Operator]) -> None:
-        for operator in operators:
-            computed = (*operator.outputs, *(i for i in operator.inputs if i != -1))
-            if any(self._tensor(i).dtype.startswith("float") for i in computed):
-                raise self._computes(operator)
+    def _refusal(self, operators: list[Operator]) -> NetworkError | None:
+        real = next((operator for operator in operators if is_real(self.graph, operator)), None)
+        return None if real is None else self._computes(real)
 
     def _computes(self, operator: Operator) -> NetworkError:
         types = [self._tensor(i).dtype for i in (*operator.outputs, *operator.inputs) if i != -1]
@@ -275,6 +277,12 @@ class _Adapter:
                 f"{before.dtype} {before.shape} and {after.dtype} {after.shape}; export the network again",
                 f"{self._place(operator)}.shape",
             )
+
+
+def is_real(graph: Graph, operator: Operator) -> bool:
+    """Whether an operator takes or gives real numbers."""
+    used = (*operator.outputs, *(i for i in operator.inputs if i != -1))
+    return any(graph.tensors[i].dtype.startswith("float") for i in used)
 
 
 def _check_order(graph: Graph) -> None:

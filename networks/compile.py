@@ -159,6 +159,8 @@ def compile_bytes(
             "`resil run` and `resil infer` know such networks",
             "variables",
         )
+    if adapted.refusal is not None:
+        raise NetworkError(f"{path}: {adapted.refusal}", adapted.refusal.field)
     whole = not adapted.done and not clamped_tensors(adapted.graph)
     return compile_adapted(adapted, path, accelerator, data, cache_dir=cache_dir, as_it_is=whole)
 

@@ -21,12 +21,12 @@ from resil.networks.clamps import clamped_tensors
 from resil.networks.ends import Ends, each_shape
 from resil.networks.errors import NetworkError
 from resil.networks.graph import Graph
+from resil.networks.host import OWN
 from resil.networks.parts import Network
 from resil.networks.tflite_reader import read_network
 from resil.networks.tflite_writer import serialise_network
 
 Array = npt.NDArray[np.generic]
-OWN = "resil's integer reference"
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,9 @@ Traps it has, which this wrapper avoids:
   here the arena grows until the model fits;
 - an allocation that fails leaves the interpreter unusable, so that a new one is made for each try;
 - a DEPTHWISE_CONV_2D whose bias is given as absent (-1) crashes the process; absent inputs at the end are
-  left out, which means the same;
+  left out, which means the same, but for an LSTM, which has to have 24;
+- an SVDF without bias, or whose state and weights of time have different types, crashes the process, too, or
+  computes with something else; it is not given one;
 - `set_input` refuses a wrong shape or type with a bare error code; both are checked before;
 - it runs one inference at a time, on batch size 1.
 """
@@ -32,6 +34,8 @@ Interpreter: TypeAlias = Any
 
 _FIRST_ARENA = 1 << 16
 _LAST_ARENA = 1 << 28
+_SVDF_INPUTS = 5
+_ALL_INPUTS = "UNIDIRECTIONAL_SEQUENCE_LSTM"
 
 
 def run(network: Path | str | bytes, inputs: npt.ArrayLike) -> npt.NDArray[np.generic]:
@@ -162,6 +166,23 @@ def require_sound(graph: Graph) -> None:
                 )
 
 
+def _refuse_crashes(data: bytes) -> None:
+    graph = parse_network(data)
+    for number, operator in enumerate(graph.operators):
+        if operator.kind != "SVDF":
+            continue
+        known = len(operator.inputs) == _SVDF_INPUTS and -1 not in operator.inputs
+        times, state = (
+            graph.tensors[i].dtype if known else "" for i in (operator.inputs[2], operator.inputs[-1])
+        )
+        if not known or times != state:
+            raise NetworkError(
+                f"tflite-micro cannot run SVDF (output {graph.tensors[operator.outputs[0]].name!r}): "
+                f"expected a bias, and one type of state and weights of time, found {list(operator.inputs)}",
+                f"operators[{number}].inputs",
+            )
+
+
 def _invoke(interpreter: Interpreter) -> None:
     try:
         interpreter.invoke()
@@ -178,12 +199,12 @@ def _read(path: Path) -> bytes:
 
 def _without_absent_inputs(data: bytes) -> bytes:
     graph = parse_network(data)
-    if all(operator.inputs[-1:] != (-1,) for operator in graph.operators):
+    if all(operator.inputs[-1:] != (-1,) or operator.kind == _ALL_INPUTS for operator in graph.operators):
         return data
     operators = []
     for operator in graph.operators:
         inputs = operator.inputs
-        while inputs[-1:] == (-1,):
+        while inputs[-1:] == (-1,) and operator.kind != _ALL_INPUTS:
             inputs = inputs[:-1]
         operators.append(replace(operator, inputs=inputs))
     return serialise_network(replace(graph, operators=tuple(operators)))
@@ -196,6 +217,7 @@ def _interpreter(data: bytes) -> Interpreter:
         raise NetworkError(
             "tflite-micro is not installed; run `pip install 'resil[reference]'`", "packages.tflite-micro"
         ) from error
+    _refuse_crashes(data)
     data = _without_absent_inputs(data)
     arena = _FIRST_ARENA
     while True:

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from resil.networks import host
-from resil.networks.adapt import Adapted, State, compact
+from resil.networks.adapt import Adapted, State, compact, is_real
 from resil.networks.compile import (
     CompiledNetwork,
     adapt_bytes,
@@ -30,6 +30,7 @@ from resil.networks.ends import Ends
 from resil.networks.errors import LeftToCpuError, NetworkError
 from resil.networks.folding import operator_name
 from resil.networks.graph import Graph, Operator, Tensor
+from resil.networks.state import STATE_OPERANDS
 
 Array = npt.NDArray[np.generic]
 Values: TypeAlias = dict[int, Array]
@@ -140,6 +141,8 @@ class PartedNetwork:
 
 
 Network: TypeAlias = CompiledNetwork | PartedNetwork
+_STATE = "the state inside is the host's to carry on"
+_REAL = "the NPU has whole numbers alone"
 
 
 def compile_parts(path: Path | str, accelerator: str, *, cache_dir: Path | None = None) -> Network:
@@ -158,16 +161,23 @@ def compile_parts(path: Path | str, accelerator: str, *, cache_dir: Path | None 
             neither NPU nor host knows an operator; the message names it.
     """
     path = Path(path)
-    check_accelerator(accelerator)
     try:
         data = path.read_bytes()
     except OSError as error:
         raise NetworkError(
             f"{path}: cannot be read ({error.strerror or error}); give a .tflite file"
         ) from error
+    return compile_parts_bytes(data, path, accelerator, cache_dir=cache_dir)
+
+
+def compile_parts_bytes(
+    data: bytes, path: Path, accelerator: str, *, cache_dir: Path | None = None
+) -> Network:
+    """Compile the bytes of a .tflite file; `path` names it. The rest as `compile_parts`."""
+    check_accelerator(accelerator)
     adapted = adapt_bytes(data, str(path))
     left = None
-    if not adapted.variables:
+    if not adapted.variables and adapted.refusal is None:
         try:
             return compile_bytes(data, path, accelerator, cache_dir=cache_dir)
         except LeftToCpuError as error:
@@ -182,7 +192,12 @@ class _Splitter:
         self.path, self.accelerator, self.data, self.cache_dir = path, accelerator, data, cache_dir
         self.adapted = adapted
         self.graph = self.adapted.graph
-        self.reasons: dict[int, str] = {}  # of what is the host's, by the operator's number
+        # Of what is the host's, by the operator's number; of these Vela is not asked.
+        self.reasons = {
+            number: _STATE if operator.kind in STATE_OPERANDS else _REAL
+            for number, operator in enumerate(self.graph.operators)
+            if operator.kind in STATE_OPERANDS or is_real(self.graph, operator)
+        }
 
     def split(self, left: LeftToCpuError | None) -> PartedNetwork:
         """Return the parts; `left` says what the compiler leaves of the whole network, if that is known."""
@@ -250,8 +265,8 @@ class _Splitter:
             parts.append(HostPart(own, inputs, outputs, self._host(own, numbers)))
         if not any(isinstance(part, NpuPart) for part in parts):
             raise NetworkError(
-                f"{self.path}: expected operators for {self.accelerator}, found that Vela leaves all of them "
-                f"to a CPU: {'; '.join(self.reasons.values())}; there is nothing to inject into",
+                f"{self.path}: expected operators for {self.accelerator}, found that all of them are left to "
+                f"a CPU: {'; '.join(dict.fromkeys(self.reasons.values()))}; there is nothing to inject into",
                 "operators",
             )
         return tuple(parts)
@@ -261,9 +276,9 @@ class _Splitter:
         try:
             return host.host_of(graph)
         except NetworkError as error:
-            said = "; ".join(self.reasons[n] for n in numbers)
+            said = "; ".join(dict.fromkeys(self.reasons[n] for n in numbers))
             raise NetworkError(
-                f"{self.path}: Vela leaves {', '.join(names)} to a CPU ({said}), and the host that computes "
+                f"{self.path}: {', '.join(names)} cannot be the NPU's ({said}), and the host that computes "
                 f"such operators here cannot: {error}; remove or replace them",
                 "operators",
             ) from error
@@ -271,8 +286,8 @@ class _Splitter:
     def _remarks(self, parts: Sequence[NpuPart | HostPart]) -> list[str]:
         own = [part for part in parts if isinstance(part, HostPart)]
         remarks = [
-            f"{', '.join(_kinds(part.graph))} computed by the host ({part.by.name}), for Vela leaves "
-            f"{'it' if len(part.graph.operators) == 1 else 'them'} to a CPU: no fault strikes there."
+            f"{', '.join(_kinds(part.graph))} computed by the host ({part.by.name}), for {self._why(part)}: "
+            "no fault strikes there."
             for part in own
         ]
         count = len(parts) - len(own)
@@ -282,6 +297,19 @@ class _Splitter:
                 "resets it before each."
             )
         return remarks
+
+    def _why(self, part: HostPart) -> str:
+        """Return why operators are the host's."""
+        names = {part.graph.tensors[operator.outputs[0]].name for operator in part.graph.operators}
+        numbers = [
+            number
+            for number, operator in enumerate(self.graph.operators)
+            if self.graph.tensors[operator.outputs[0]].name in names
+        ]
+        known = dict.fromkeys(reason for n in numbers if (reason := self.reasons[n]) in (_STATE, _REAL))
+        left = sum(self.reasons[n] not in known for n in numbers)
+        vela = [f"Vela leaves {'it' if left == 1 else 'them'} to a CPU"] if left else []
+        return ", ".join([*known, *vela])
 
 
 def _kinds(graph: Graph) -> list[str]:

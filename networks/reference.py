@@ -12,7 +12,7 @@ from types import MappingProxyType
 import numpy as np
 import numpy.typing as npt
 
-from resil.networks import kernels, kernels_elements, kernels_host, kernels_movement
+from resil.networks import kernels, kernels_elements, kernels_host, kernels_movement, kernels_recurrent
 from resil.networks.errors import NetworkError
 from resil.networks.fixed_point import IntArray
 from resil.networks.graph import Graph, Operator, Tensor
@@ -67,8 +67,10 @@ KERNELS: Mapping[str, Kernel] = MappingProxyType(
         "STRIDED_SLICE": kernels_movement.strided,
         "SUB": kernels_elements.subtract,
         "SUM": kernels_movement.total,
+        "SVDF": kernels_recurrent.svdf,
         "TRANSPOSE": kernels_movement.transposed,
         "TRANSPOSE_CONV": kernels.transposed_convolution,
+        "UNIDIRECTIONAL_SEQUENCE_LSTM": kernels_recurrent.lstm,
         "UNPACK": kernels_movement.unpacked,
     }
 )

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Networks with variables, as streaming ones: what they read is one more input, what they assign an output.
+"""Networks with state, as streaming ones: what they read of it is one more input, what they leave an output.
 
 A variable is named by VAR_HANDLE, read by READ_VARIABLE, assigned by ASSIGN_VARIABLE, and has its first value
-from the subgraph that CALL_ONCE runs before the first inference.
+from the subgraph that CALL_ONCE runs before the first inference. An operator with state inside has it in a
+variable tensor that it reads and writes; such an operator gets an output more for each. It begins with zero.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
@@ -16,10 +18,15 @@ import numpy.typing as npt
 from resil.networks.errors import NetworkError
 from resil.networks.folding import operator_name
 from resil.networks.geometry import elements
-from resil.networks.graph import Graph, Operator
+from resil.networks.graph import Graph, Operator, Tensor
+from resil.networks.kernels_recurrent import LSTM_STATES, SVDF_STATES
 
 OPERATORS = ("ASSIGN_VARIABLE", "CALL_ONCE", "READ_VARIABLE", "VAR_HANDLE")
 TYPES = ("int8", "int16", "int32")
+STATE_OPERANDS: Mapping[str, tuple[int, ...]] = MappingProxyType(
+    {"SVDF": SVDF_STATES, "UNIDIRECTIONAL_SEQUENCE_LSTM": LSTM_STATES}
+)
+"""Operands of operators with state inside that hold it, in the order of the outputs that they get."""
 _LISTED = 3
 
 
@@ -41,16 +48,17 @@ class StateVariable:
 
 
 def lift_state(graph: Graph) -> tuple[Graph, tuple[StateVariable, ...]]:
-    """Make the variables of a network inputs and outputs, behind those that it has.
+    """Make the state of a network inputs and outputs, behind those that it has.
 
     Returns:
-        The graph without operators of variables, and the variables; the same graph if it has none.
+        The graph without operators of variables, and with all state of other operators among their inputs and
+        outputs; and the variables. The same graph if it has none.
 
     Raises:
         NetworkError: A variable has no first value, another type than whole numbers, or is not known when the
             file is read; the message names it.
     """
-    if not any(operator.kind in OPERATORS for operator in graph.operators):
+    if not any(operator.kind in (*OPERATORS, *STATE_OPERANDS) for operator in graph.operators):
         return graph, ()
     return _Lifter(graph).lifted()
 
@@ -63,6 +71,7 @@ class _Lifter:
         self.values: dict[str, int] = {}  # tensor that holds each variable just then
         self.given: dict[str, int] = {}
         self.same: dict[int, int] = {}  # tensors that read a variable again, or after it was assigned
+        self.tensors = list(graph.tensors)
 
     def lifted(self) -> tuple[Graph, tuple[StateVariable, ...]]:
         kept: list[Operator] = []
@@ -73,7 +82,7 @@ class _Lifter:
                 self._assign(number, operator)
             elif operator.kind not in OPERATORS:
                 own = tuple(self.same.get(i, i) for i in operator.inputs)
-                kept.append(replace(operator, inputs=own))
+                kept.append(self._with_state(number, replace(operator, inputs=own)))
         outputs = [self.same.get(i, i) for i in self.graph.outputs]
         first_input, first_output = len(self.graph.inputs), len(outputs)
         variables = tuple(
@@ -82,6 +91,7 @@ class _Lifter:
         )
         lifted = replace(
             self.graph,
+            tensors=tuple(self.tensors),
             operators=tuple(kept),
             inputs=(*self.graph.inputs, *self.given.values()),
             outputs=(*outputs, *(self.values[name] for name in self.given)),
@@ -89,19 +99,44 @@ class _Lifter:
         )
         return lifted, variables
 
+    def _with_state(self, number: int, operator: Operator) -> Operator:
+        """Return an operator whose state, if it has some inside, is among its inputs and outputs."""
+        left = []
+        for place in STATE_OPERANDS.get(operator.kind, ()):
+            index = operator.inputs[place] if place < len(operator.inputs) else -1
+            tensor = self.tensors[index] if index != -1 else None
+            if tensor is None or not tensor.is_variable or tensor.name in self.given:
+                found = "none" if tensor is None else f"{tensor.name!r}, which is none or another's"
+                raise NetworkError(
+                    f"{self._named(number, operator)}: expected a variable tensor of its own as operand "
+                    f"{place}, found {found}; export the network again",
+                    f"operators[{number}].inputs",
+                )
+            self._check_type(tensor)
+            first = tensor.zero_point if tensor.dtype == "int8" else 0
+            self.initial[tensor.name] = np.full(tensor.shape, first, tensor.dtype)
+            self.tensors[index] = replace(tensor, is_variable=False)
+            self.tensors.append(replace(self.tensors[index], name=f"{tensor.name}, afterwards"))
+            self.given[tensor.name], self.values[tensor.name] = index, len(self.tensors) - 1
+            left.append(len(self.tensors) - 1)
+        return replace(operator, outputs=(*operator.outputs, *left)) if left else operator
+
+    def _check_type(self, tensor: Tensor, name: str = "") -> None:
+        called = name or tensor.name
+        if tensor.dtype not in TYPES:
+            raise NetworkError(
+                f"variable {called!r} is {tensor.dtype}, expected {', '.join(TYPES)}; quantise the "
+                "variables, too, when converting the network",
+                f"variables.{called}",
+            )
+
     def _read(self, number: int, operator: Operator) -> None:
         name, output = self._name(number, operator), operator.outputs[0]
         if name in self.values:
             self._check(number, operator, name, output, self.values[name])
             self.same[output] = self.values[name]
             return
-        tensor = self.graph.tensors[output]
-        if tensor.dtype not in TYPES:
-            raise NetworkError(
-                f"variable {name!r} is {tensor.dtype}, expected {', '.join(TYPES)}; quantise the "
-                "variables, too, when converting the network",
-                f"variables.{name}",
-            )
+        self._check_type(self.graph.tensors[output], name)
         self.given[name] = self.values[name] = output
 
     def _assign(self, number: int, operator: Operator) -> None:
@@ -167,7 +202,7 @@ def _handles(graph: Graph) -> dict[int, str]:
     return found
 
 
-def _initial_values(graph: Graph) -> Mapping[str, npt.NDArray[np.generic]]:
+def _initial_values(graph: Graph) -> dict[str, npt.NDArray[np.generic]]:
     """Return what the subgraphs of CALL_ONCE assign."""
     found: dict[str, npt.NDArray[np.generic]] = {}
     for operator in graph.operators:

@@ -294,8 +294,9 @@ def without_scale(graph: Graph) -> Graph:
     ],
 )
 def test_what_an_npu_cannot_take_is_named_with_its_number_and_a_remedy(digits_graph, change, field, tmp_path):
-    with pytest.raises(NetworkError, check=about(field)):
-        adapt(change(digits_graph))
+    if change is not with_float_middle:  # what a host can compute between parts of the NPU
+        with pytest.raises(NetworkError, check=about(field)):
+            adapt(change(digits_graph))
     path = tmp_path / "network.tflite"
     write_network(change(digits_graph), path)
     with pytest.raises(NetworkError, check=about(field)) as caught:

@@ -157,7 +157,7 @@ def test_places_that_a_fault_could_move_are_refused(tmp_path: Path):
 def test_nothing_for_the_npu_is_refused(tmp_path: Path):
     drawn = Drawing(1)
     given = drawn.tensor("given", (1, 4, 4, 4), 0.05)
-    with pytest.raises(NetworkError, match=r"leaves all of them to a CPU: GATHER .*nothing to inject"):
+    with pytest.raises(NetworkError, match=r"all of them are left to a CPU: GATHER .*nothing to inject"):
         parts_of(drawn.graph((given,), (drawn.gather("order", given),)), tmp_path)
 
 

@@ -21,6 +21,7 @@ from resil.rtl_harness.design.target import load_target
 from resil.work.network import compile_campaign_network, network_work
 from testkit.errors import about
 from testkit.npu.parted_networks import host_at_both_ends, host_between, streaming
+from testkit.npu.recurrent_networks import with_lstm, with_real_numbers
 
 CAMPAIGN = """
 [campaign]
@@ -92,6 +93,27 @@ def test_a_network_with_state(tmp_path: Path):
     assert facts["latent_after_first"] == len(latent)
     assert facts["dormant"] == sum(row["outcome"] not in ("masked", "latent") for row in latent) > 0
     assert main(["run", str(file), "--out", str(run)]) == 0
+
+
+def test_state_inside_an_operator_lives_on(tmp_path: Path):
+    """The LSTM is the host's; what it left in the SRAM can be struck there, and spoils later steps."""
+    file = write(tmp_path, with_lstm(), (6, 3, 5), SEQUENCE, n=300)
+    run = tmp_path / "run"
+    assert main(["run", str(file), "--out", str(run)]) == 0
+    summary = json.loads((run / "summary.json").read_text())
+    assert summary["inferences"]["number"] == 3
+    assert summary["golden"]["comparison"]["state"] == "equal"
+    assert "tflite-micro" in summary["golden"]["comparison"]["reference"]
+    assert "LSTM ('lstm') computed by the host" in " ".join(summary["network"]["remarks"])
+
+
+def test_real_numbers_between_parts(tmp_path: Path):
+    file = write(tmp_path, with_real_numbers(), (2, 4, 4, 4), n=200)
+    run = tmp_path / "run"
+    assert main(["run", str(file), "--out", str(run)]) == 0
+    summary = json.loads((run / "summary.json").read_text())
+    assert summary["golden"]["comparison"]["state"] == "equal"
+    assert sum(row["seen"].startswith("sdc") for row in pq.read_table(run / "injections").to_pylist()) > 3
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from benchmarks.npu.survey import areas, elements, movement, weighted
+from benchmarks.npu.survey import areas, elements, hosts, movement, weighted
 from benchmarks.npu.survey.drawing import Drawing
 from resil.networks.graph import Graph
 
@@ -213,8 +213,22 @@ def _movement() -> list[tuple[str, str, tuple[str, ...], Make]]:
     ]  # fmt: skip
 
 
+def _hosts() -> list[tuple[str, str, tuple[str, ...], Make]]:
+    """Operators of the host, each before a dense layer of the NPU."""
+    return [
+        ("UNIDIRECTIONAL_SEQUENCE_LSTM", "four steps", INT8, hosts.lstm),
+        ("UNIDIRECTIONAL_SEQUENCE_LSTM", "time first", INT8, partial(hosts.lstm, time_major=True)),
+        ("SVDF", "state of int16", INT8, hosts.svdf),
+        ("SVDF", "state of int8", INT8, partial(hosts.svdf, state="int8")),
+        *(
+            (kind, "of real numbers", INT8, partial(hosts.real, kind=kind))
+            for kind in ("EXP", "SQRT", "LOGISTIC", "MUL")
+        ),
+    ]
+
+
 def _all() -> tuple[Case, ...]:
-    rows = [*_weighted(), *_elements(), *_areas(), *_movement()]
+    rows = [*_weighted(), *_elements(), *_areas(), *_movement(), *_hosts()]
     return tuple(Case(kind, variant, t, make) for kind, variant, types, make in rows for t in types)
 
 

@@ -26,9 +26,9 @@ class Drawing:
     """
 
     def __init__(self, name: str, dtype: str = "int8") -> None:
+        self.name = name
         self.dtype = dtype
         self.random = np.random.default_rng(zlib.crc32(name.encode()))
-        self._name = name
         self._tensors: list[Tensor] = []
         self._inputs: list[int] = []
 
@@ -116,7 +116,7 @@ class Drawing:
         """Return the network of one operator."""
         operator = Operator(kind, tuple(inputs), tuple(outputs), options or {}, table, version)
         return Graph(
-            tuple(self._tensors), (operator,), tuple(self._inputs), tuple(outputs), "main", self._name
+            tuple(self._tensors), (operator,), tuple(self._inputs), tuple(outputs), "main", self.name
         )
 
 

@@ -11,14 +11,15 @@ import numpy.typing as npt
 
 from benchmarks.npu.survey.cases import Case
 from resil.networks import oracle, reference
-from resil.networks.compile import CompiledNetwork, compile_bytes
+from resil.networks.compile import CompiledNetwork
 from resil.networks.ends import each_shape
 from resil.networks.errors import NetworkError
 from resil.networks.generate import random_inputs
 from resil.networks.graph import Graph
+from resil.networks.parts import Network, compile_parts_bytes
 from resil.networks.tflite_writer import serialise_network
 from resil.rtl_harness.errors import HarnessError
-from resil.rtl_harness.npu.infer import EngineName, infer
+from resil.rtl_harness.npu.infer import EngineName, infer, infer_parts
 from resil.rtl_harness.npu.refusals import check_taken
 
 EXACT, DIFFERS, REFUSED, STOPPED, UNJUDGED = "exact", "differs", "refused", "stopped", "not judged"
@@ -31,7 +32,7 @@ class Outcome:
     """How one network ended on one engine of one size.
 
     Attributes:
-        case: Name of the network.
+        case: Name of the network; inputs of one with state follow each other.
         npu: Size.
         engine: "functional" or "rtl".
         state: `EXACT`; `DIFFERS`; `REFUSED` when the network was read or compiled; `STOPPED` by an error
@@ -62,8 +63,9 @@ def judge(case: Case, npu: str, engine: EngineName = "functional", inputs: int =
     graph = case.graph()
     data = serialise_network(graph)
     try:
-        compiled = compile_bytes(data, Path("survey.tflite"), npu)
-        check_taken(compiled)
+        compiled = compile_parts_bytes(data, Path("survey.tflite"), npu)
+        for stream in compiled.streams:
+            check_taken(stream)
     except (NetworkError, HarnessError) as error:
         return Outcome(case.name, npu, engine, REFUSED, reason=_one_line(error))
     given = random_inputs(graph, inputs, seed)
@@ -98,10 +100,12 @@ def _expected(graph: Graph, given: Arrays) -> Arrays:
             raise NetworkError(f"{error}; {other}") from other
 
 
-def _computed(compiled: CompiledNetwork, graph: Graph, given: Arrays, engine: EngineName) -> Arrays:
+def _computed(compiled: Network, graph: Graph, given: Arrays, engine: EngineName) -> Arrays:
     by_name = {graph.tensors[index].name: values for index, values in zip(graph.inputs, given, strict=True)}
     ordered = [by_name[slot.name].reshape(len(given[0]), *each_shape(slot.shape)) for slot in compiled.inputs]
-    outputs = compiled.ends.results(infer(compiled, ordered, engine).outputs)
+    whole = isinstance(compiled, CompiledNetwork)
+    run = infer(compiled, ordered, engine) if whole else infer_parts(compiled, tuple(ordered), engine)
+    outputs = compiled.ends.results(run.outputs)
     return tuple(np.asarray(values) for values in outputs)
 
 

@@ -28,6 +28,7 @@ from resil.rtl_harness.npu.infer import infer_parts
 from resil.rtl_harness.npu.stretches import stretches
 from testkit.npu.carried import CarriedSequel
 from testkit.npu.parted_networks import host_at_both_ends, host_between, streaming
+from testkit.npu.recurrent_networks import with_real_numbers, with_svdf
 
 NPU = "ethos-u55-32"
 TARGET = load_target(NPU)
@@ -92,11 +93,14 @@ def faults_of(chain: ChainEngine, count: int, seed: int) -> list[Fault]:
     return [Fault(int(s), int(c)) for s, c in zip(rng.choice(own, count), cycles, strict=True)]
 
 
+INSIDE = "state inside an operator"
 CASES: dict[str, tuple[Callable[[], Graph], int]] = {
     "host at both ends": (host_at_both_ends, 1),
     "host between": (host_between, 1),
     "state": (streaming, 4),
     "state and host": (lambda: streaming(with_host=True), 3),
+    INSIDE: (with_svdf, 3),
+    "real numbers": (with_real_numbers, 1),
 }
 
 
@@ -119,7 +123,8 @@ def test_what_follows_a_fault_is_what_the_rtl_does(name: str, tmp_path: Path):
         if inferences > 1:
             assert all(one.first is not None for one in found)
             lived_on = [one for one in found if one.second is not None and one.second.value in CHANGED]
-            assert any(one.first is Outcome.LATENT for one in lived_on)
+            # What an SVDF takes into its memory counts at once: hardly a fault waits there unseen.
+            assert any(one.first is Outcome.LATENT for one in lived_on) or name == INSIDE
             assert any(one.first.value in CHANGED for one in lived_on)
     starts = Counter(np.searchsorted(fast._starts, one.fault.cycle, side="right") for one in changed)
     assert len(starts) == len(runs)
