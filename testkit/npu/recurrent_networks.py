@@ -109,7 +109,7 @@ def add_real(
     zero_point: int = 0,
     second: int | None = None,
 ) -> int:
-    """Add DEQUANTIZE, an operator of real numbers with one or two operands, and QUANTIZE; return the levels."""
+    """Add DEQUANTIZE, an operator of real numbers with one operand or two, and QUANTIZE; return levels."""
     shape = made.tensors[given].shape
     operands = []
     for place, own in enumerate((given,) if second is None else (given, second)):

@@ -88,6 +88,13 @@ def judge(case: Case, npu: str, engine: EngineName = "functional", inputs: int =
     )
 
 
+def both(graph: Graph, given: Arrays, npu: str) -> Arrays:
+    """Return the first output of a network by the functional model, and by the reference."""
+    compiled = compile_parts_bytes(serialise_network(graph), Path("survey.tflite"), npu)
+    found, expected = _computed(compiled, graph, given, "functional")[0], _expected(graph, given)[0]
+    return found, expected.reshape(found.shape)
+
+
 def _expected(graph: Graph, given: Arrays) -> Arrays:
     """Return what TensorFlow Lite Micro computes; what it cannot, the integer reference."""
     try:

@@ -9,11 +9,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from benchmarks.npu.survey.cases import CASES
-from benchmarks.npu.survey.judge import DIFFERS, EXACT, REFUSED, SIZES, UNJUDGED, Outcome, judge
+from benchmarks.npu.survey.judge import DIFFERS, EXACT, REFUSED, SIZES, UNJUDGED, Outcome, both, judge
+from benchmarks.npu.survey.rounding import by_compiler, by_reference
 from benchmarks.npu.survey.wrong import UNCOMPARED, WRONG
+from resil.cli import main
+from resil.errors import ExitCode
 from resil.networks.compile import compile_network
 from resil.networks.generate import random_inputs
 from resil.networks.tflite_writer import write_network
@@ -58,6 +62,50 @@ def test_what_differs_is_found_before_a_campaign_injects(name, tmp_path):
             break
     assert found.state == DIFFERS
     assert case.kind in found.text or "the first operation to differ" in found.text
+
+
+@pytest.mark.parametrize("name", sorted(set(WRONG) - {"SOFTMAX map int16"}))
+def test_whose_rounding_it_is(name):
+    """The NPU computes what the compiler asks for, the reference what it says; both to the last level."""
+    graph = next(case for case in CASES if case.name == name).graph()
+    given = random_inputs(graph, 40, 1)
+    found, expected = both(graph, given, NPU)
+    assert (found != expected).any()
+    assert np.array_equal(by_compiler(graph, given).reshape(found.shape), found)
+    assert np.array_equal(by_reference(graph, given).reshape(found.shape), expected)
+    assert np.abs(found.astype(int) - expected.astype(int)).max() == 1
+
+
+def test_a_campaign_on_one_is_refused_or_says_so(tmp_path, capsys):
+    graph = next(case for case in CASES if case.name == "SUM channels int8").graph()
+    write_network(graph, tmp_path / "network.tflite")
+    np.save(tmp_path / "x.npy", random_inputs(graph, 1, 1)[0][:, 0])
+    file = tmp_path / "campaign.toml"
+    file.write_text(CAMPAIGN)
+    command = ["run", str(file), "--out", str(tmp_path / "run")]
+    assert main(command) == ExitCode.USAGE
+    assert "the first operation to differ is" in capsys.readouterr().err
+    assert not (tmp_path / "run" / "summary.json").exists()
+    assert main([*command, "--accept-golden"]) == ExitCode.MET
+    assert "differ" in capsys.readouterr().out
+
+
+CAMPAIGN = """
+[campaign]
+name = "sum"
+seed = 1
+[target]
+name = "ethos-u55-32"
+[network]
+path = "network.tflite"
+inputs = "x.npy"
+[faults]
+injections = 60
+[technology]
+name = "finfet-16nm"
+[execution]
+workers = 1
+"""
 
 
 def test_an_outcome_that_misleads_is_not_sound():
