@@ -207,14 +207,41 @@ def next_step(strata: Strata, plan: SamplingPlan, seed: int, done: Sequence[Batc
         raise ArgumentError(
             "a guided plan needs predictions: play it with resil.stats.guided_plan.guided_step", "predictions"
         )
-    nothing = np.zeros(len(strata), dtype=np.int64)
     first = 2 if plan.kind == "adaptive" and plan.maximum >= ADAPTIVE_FROM else 0
     if len(done) < first:
         counts = _pilot(strata, plan, seed, done)
         return PlanStep("pilot", counts, None, first, plan.confidence)
-    pilot = _joined(strata, done[:first])
+    return scheduled_step(strata, plan, schedule_after(strata, plan, done[:first]), seed, done, first)
+
+
+def schedule_after(strata: Strata, plan: SamplingPlan, pilots: Sequence[Batch]) -> Schedule:
+    """Return the schedule that follows from the batches of a pilot; without any, the only one there is."""
+    pilot = _joined(strata, pilots)
     parts = (pilot.injections, pilot.events, pilot.costs)
-    schedule = _schedule(strata, plan, *(part.tobytes() for part in parts))
+    return _schedule(strata, plan, *(part.tobytes() for part in parts))
+
+
+def scheduled_step(
+    strata: Strata,
+    plan: SamplingPlan,
+    schedule: Schedule,
+    seed: int,
+    done: Sequence[Batch],
+    first: int,
+    fewest: int = 1,
+) -> PlanStep:
+    """Return the next step of a schedule.
+
+    Args:
+        strata: The population.
+        plan: What is asked.
+        schedule: Design and looks; up to the next look they do not change.
+        seed: Of the campaign.
+        done: Batches so far, in order, each as the step before asked for it.
+        first: Number of the first batch that counts.
+        fewest: Injections of the first look in each block and kind, as far as they go.
+    """
+    nothing = np.zeros(len(strata), dtype=np.int64)
     drawn = _joined(strata, done).injections
     look = len(done) - first
     confidence = schedule.confidences[max(look - 1, 0)]
@@ -226,7 +253,7 @@ def next_step(strata: Strata, plan: SamplingPlan, seed: int, done: Sequence[Batc
     counts = nothing
     if not reason:
         wanted = schedule.looks[look] - (schedule.looks[look - 1] if look else 0)
-        minimum = max(plan.minimum, 1) if look == 0 else 0
+        minimum = max(plan.minimum, fewest) if look == 0 else 0
         counts = schedule.design.injections(wanted, strata, drawn, seed, f"main {look}", minimum)
         if not counts.any():
             reason, first = "exhausted", 0
@@ -380,7 +407,7 @@ def _pilot(strata: Strata, plan: SamplingPlan, seed: int, done: Sequence[Batch])
     size, name = _PILOT, "pilot"
     if done:
         rates = shrunken_rates(strata, so_far.events, so_far.injections)
-        needed = _enough(strata, stratified_design(strata), rates, plan, _PILOT, plan.maximum)
+        needed = enough(strata, stratified_design(strata), rates, plan, _PILOT, plan.maximum)
         groups = len(strata.owners(2)[0])
         size, name = min(round(_PILOT_SHARE * needed), _PILOT_MOST) - _PILOT, "pilot, more"
         size = max(size, min(plan.pilot * groups, round(_PILOT_SHARE * plan.maximum)))
@@ -408,9 +435,9 @@ def _after_pilot(strata: Strata, plan: SamplingPlan, pilot: Batch) -> Schedule:
     spent = int(pilot.injections.sum())
     most = plan.maximum - spent
     least = min(spent, most)
-    first = _enough(strata, stratified_design(strata, most), rates, plan, least, most)
+    first = enough(strata, stratified_design(strata, most), rates, plan, least, most)
     design = optimal_design(strata, rates, costs, first, plan.confidence)
-    first = _enough(strata, design, rates, plan, least, most)
+    first = enough(strata, design, rates, plan, least, most)
     if plan.budget is None:
         looks = look_sizes(first, most, _AFTER_FORESEEN)
     else:
@@ -418,10 +445,19 @@ def _after_pilot(strata: Strata, plan: SamplingPlan, pilot: Batch) -> Schedule:
     return Schedule(design, looks, look_confidences(len(looks), plan.confidence, plan.budget is not None))
 
 
-def _enough(
+def enough(
     strata: Strata, design: SamplingDesign, rates: FloatArray, plan: SamplingPlan, least: int, most: int
 ) -> int:
-    """Return the number of injections after which the expected counts settle what is asked."""
+    """Return the number of injections after which the expected counts settle what is asked.
+
+    Args:
+        strata: The population.
+        design: With which they are drawn.
+        rates: Foreseen of each stratum.
+        plan: What is asked; without a margin or a budget the answer is the most.
+        least: Fewest that are considered.
+        most: Most of them.
+    """
     if plan.margin is None and plan.budget is None:
         return most
     estimate = float((strata.weights * rates).sum())

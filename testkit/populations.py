@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from resil.stats.foreseen_plan import Foreseen, foreseen_step
 from resil.stats.plans import Batch, PlanStep, SamplingPlan, next_step
 from resil.stats.strata import Strata
 
@@ -39,12 +40,20 @@ class Population:
         """Truth over the sum of all weights."""
         return self.truth / float(self.strata.weights.sum())
 
-    def play(self, plan: SamplingPlan, seed: int) -> tuple[PlanStep, list[Batch]]:
-        """Play a plan to its end, drawing without replacement."""
+    def play(
+        self, plan: SamplingPlan, seed: int, foreseen: Foreseen | None = None
+    ) -> tuple[PlanStep, list[Batch]]:
+        """Play a plan to its end, drawing without replacement; without a pilot if something is foreseen."""
+
+        def following(done: Sequence[Batch]) -> PlanStep:
+            if foreseen is None:
+                return next_step(self.strata, plan, seed, done)
+            return foreseen_step(self.strata, foreseen, plan, seed, done)
+
         rng = np.random.default_rng([11, seed])
         done: list[Batch] = []
         good, bad = self.strata.sizes - self.bad, self.bad.copy()
-        while (step := next_step(self.strata, plan, seed, done)).stage != "done":
+        while (step := following(done)).stage != "done":
             n = step.injections
             events = without_replacement(rng, bad, good, n)
             bad, good = bad - events, good - (n - events)

@@ -15,16 +15,15 @@ from resil.faults.content import Content
 from resil.faults.plan import FaultPlan, IntArray
 from resil.faults.population import Population
 from resil.stats.allocation import allocate_proportional
+from resil.stats.costs import costs_of
 from resil.stats.designs import SamplingDesign, stratified_design
+from resil.stats.foreseen_plan import Foreseen, foreseen_step
 from resil.stats.guided_plan import guided_step
 from resil.stats.intervals import Interval
 from resil.stats.metrics import fit_verdict
 from resil.stats.plans import Batch, Kind, PlanStep, SamplingPlan, next_step, total_interval
 from resil.stats.rates import OUTCOMES
 from resil.stats.strata import Strata
-
-# What an injection that leaves nothing behind costs, as part of the mean inference: it ends early.
-MASKED_COST = 0.01
 
 # Fewest injections of the pilot of the plan "neyman" in each block and kind of storage.
 _PILOT = 500
@@ -62,6 +61,7 @@ class Sample:
         looks: Every look at the results, in order.
         reason: Why it stopped: "margin", "budget", "inputs", "maximum" or "exhausted".
         guided: Predictions chose all injections but the first batch; the last look has the total then.
+        foreseen: A sensitivity model decided where injections went, and how many at first.
     """
 
     strata: Strata
@@ -78,6 +78,7 @@ class Sample:
     looks: tuple[SamplingLook, ...]
     reason: str
     guided: bool = False
+    foreseen: bool = False
 
     @property
     def injections(self) -> int:
@@ -102,7 +103,6 @@ class _Tally:
     slowest_alarm: int
     reported: Content
     counts: IntArray
-    costs: npt.NDArray[np.float64]
 
 
 class Sampling:
@@ -116,6 +116,8 @@ class Sampling:
         population: The faults.
         fit_per_bit: Raw rate of one bit, by kind of storage.
         highest: By how much a raw rate can be higher at most: a budget is met if it is so then, too.
+        foreseen: Rates and costs of the strata, with which the plan "neyman" needs no pilot; None if nothing
+            is known of them.
 
     Raises:
         CampaignError: the campaign asks for more injections than there are faults, or for fewer than its
@@ -128,13 +130,15 @@ class Sampling:
         population: Population,
         fit_per_bit: Mapping[str, float],
         highest: float = 1.0,
+        foreseen: Foreseen | None = None,
     ) -> None:
         self._campaign = campaign
         self._population = population
         self._strata = population.for_statistics(fit_per_bit)
         self._limit = campaign.detection_cycles
         self._hazardous = np.array([outcome in campaign.hazardous for outcome in OUTCOMES])
-        self._next = _planner(campaign, self._strata, population.risks, highest)
+        self._foreseen = foreseen if campaign.sampling.plan == "neyman" else None
+        self._next = _planner(campaign, self._strata, population.risks, highest, self._foreseen)
         self._tallies: list[_Tally] = []
         self._looks: list[SamplingLook] = []
         self._step = self._next([])
@@ -197,6 +201,7 @@ class Sampling:
             tuple(self._looks),
             step.reason,
             self._campaign.sampling.plan == "predicted" and step.design.groups > 1,
+            self._foreseen is not None and step.counts_from == 0,
         )
 
     def _none(self) -> IntArray:
@@ -239,14 +244,9 @@ class Sampling:
             classes[label] = counted(own)
             for size, apart in by_size.items():
                 apart[label] = counted(own & (drawn == size))
-        masked = found.outcomes == OUTCOMES.index("masked")
-        cost = np.where(masked, MASKED_COST * found.end_cycles, found.end_cycles - found.cycles)
-        costs = np.bincount(owner, np.maximum(cost, 1.0), len(self._strata))
         whole = sum(inputs.values(), self._none())
         reported = found.at(np.flatnonzero((found.alarms != "") | (found.corrections != "")))
-        return _Tally(
-            inputs, classes, by_size, found.slowest_alarm, reported, whole, costs.astype(np.float64)
-        )
+        return _Tally(inputs, classes, by_size, found.slowest_alarm, reported, whole)
 
     def _batch(self, tally: _Tally) -> Batch:
         events = tally.counts[:, self._hazardous].sum(axis=1)
@@ -255,7 +255,7 @@ class Sampling:
             for label, counts in tally.inputs.items()
             if self._campaign.over_inputs
         }
-        return Batch.of(tally.counts.sum(axis=1), events, tally.costs, inputs)
+        return Batch.of(tally.counts.sum(axis=1), events, costs_of(tally.counts), inputs)
 
 
 def _drawn(tallies: Sequence[_Tally], strata: int) -> IntArray:
@@ -267,7 +267,11 @@ def _by_outcome(counts: IntArray) -> dict[str, IntArray]:
 
 
 def _planner(
-    campaign: Campaign, strata: Strata, risks: tuple[float, ...], highest: float
+    campaign: Campaign,
+    strata: Strata,
+    risks: tuple[float, ...],
+    highest: float,
+    foreseen: Foreseen | None,
 ) -> Callable[[list[Batch]], PlanStep]:
     settings, faults = campaign.sampling, campaign.faults
     if settings.plan == "proportional":
@@ -286,6 +290,8 @@ def _planner(
     )
     if settings.plan == "predicted":
         return lambda done: guided_step(strata, risks, asked, campaign.seed, done)
+    if foreseen is not None:
+        return lambda done: foreseen_step(strata, foreseen, asked, campaign.seed, done)
     return lambda done: next_step(strata, asked, campaign.seed, done)
 
 

@@ -88,6 +88,11 @@ def sampling_notes(campaign: Campaign, sample: Sample, found: Estimates) -> list
             if sample.guided
             else "The first batch of injections did not bear out the sensitivity model: all are even."
         )
+    if sample.foreseen:
+        notes.append(
+            "The sensitivity model that ships decided where injections go, in place of a pilot; no figure "
+            "rests on it."
+        )
     if sample.pilot:
         notes.append(
             f"{sample.pilot:,} injections of a pilot decided where to inject and are not in these figures."

@@ -61,6 +61,7 @@ from resil.rtl_harness.host import usable_processors
 from resil.run.input_plan import with_planned_inputs
 from resil.run.probe import sanity_of
 from resil.run.recheck import golden_digests, require_same_golden, require_same_rows
+from resil.sensitivity.foreseen import foresee
 from resil.sensitivity.guided_population import campaign_population
 from resil.work.golden import require_golden
 
@@ -134,7 +135,8 @@ def run_campaign(
         technology = technology_of(campaign)
         rates = {kind: technology.fit_per_bit(kind) for kind in campaign.faults.kinds}
         corners = rate_variations(technology, campaign.faults.kinds)
-        sampling = Sampling(campaign, population, rates, highest_factor(corners))
+        foreseen = foresee(campaign, bench, goldens, population)
+        sampling = Sampling(campaign, population, rates, highest_factor(corners), foreseen)
         own = {
             "started": started,
             "golden": golden_digests(goldens),
@@ -307,7 +309,7 @@ class _CampaignRun:
         while (plan := sampling.wanted) is not None:
             missing = plan.missing(found.injections)
             if missing.size:
-                self._inject(engines, plan, missing, before)
+                self._inject(engines, plan, missing, before, sampling.stage == "pilot")
                 found = self.stored()
                 if (left := plan.missing(found.injections)).size:
                     raise ConsistencyError(
@@ -373,7 +375,9 @@ class _CampaignRun:
         self._content = stored.content
         return stored.content
 
-    def _inject(self, engines: list[CampaignEngine], plan: FaultPlan, missing: IntArray, before: int) -> None:
+    def _inject(
+        self, engines: list[CampaignEngine], plan: FaultPlan, missing: IntArray, before: int, pilot: bool
+    ) -> None:
         if not self._injected:
             self._simulate_some_again(engines)
             self._injected = True
@@ -388,7 +392,7 @@ class _CampaignRun:
             int(missing.size),
             self._workers,
             {kind: rates.fit_per_bit(kind) for kind in self._campaign.faults.kinds},
-            pilot=self._campaign.sampling.goes_by_results and not before,
+            pilot=pilot,
         )
         self._progress.stage(f"{missing.size:,} injections with the {self._campaign.execution.engine} engine")
         self._progress.begin(size, size - missing.size)

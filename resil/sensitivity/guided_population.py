@@ -71,7 +71,7 @@ def guided_population(campaign: Campaign, bench: Bench, goldens: Sequence[Golden
     cycles = sum(run.cycles for run in goldens)
     strata, risks = [], []
     for storage in campaign.faults.kinds:
-        pieces = [piece for piece in _pieces(bench.sites) if piece[0].kind == storage]
+        pieces = [piece for piece in pieces_of(bench.sites) if piece[0].kind == storage]
         if not pieces:
             continue
         rows = [
@@ -100,7 +100,7 @@ def guided_population(campaign: Campaign, bench: Bench, goldens: Sequence[Golden
     return Population(campaign.seed, campaign.faults.clusters, tuple(strata), tuple(risks))
 
 
-def _pieces(sites: SiteTable) -> Iterator[tuple[SensitivityCell, int, int]]:
+def pieces_of(sites: SiteTable) -> Iterator[tuple[SensitivityCell, int, int]]:
     """Yield cell, first site and number of sites of all storage, in pieces of one cell."""
     cells = cell_of_elements(
         (e.path, str(e.kind), block_name(e.block), e.register_class) for e in sites.elements
