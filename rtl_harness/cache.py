@@ -48,9 +48,25 @@ _unobserved: ContextVar[bool] = ContextVar("unobserved", default=False)
 
 # Folders that were asked for, while whoever makes the shipped results anew wants to know; then none is taken.
 _asked: ContextVar[list[Path] | None] = ContextVar("asked", default=None)
+# Whether what is not there may be built; else whoever asks for it hears that it is not there.
+_builds: ContextVar[bool] = ContextVar("builds", default=True)
 _COMPLETE = ".complete"
 # Folders whose files were found to be what was built, and how they looked then.
 _checked: dict[Path, tuple[object, ...]] = {}
+
+
+class NotMadeError(Exception):
+    """A result is neither in the cache nor shipped, and nothing is to be built."""
+
+
+@contextmanager
+def building_nothing() -> Iterator[None]:
+    """Raise NotMadeError instead of building anything."""
+    token = _builds.set(False)
+    try:
+        yield
+    finally:
+        _builds.reset(token)
 
 
 def observe_builds(observer: Observer) -> None:
@@ -123,6 +139,7 @@ def cached_folder(kind: str, key: str, build: Callable[[Path], None]) -> Path:
 
     Raises:
         HarnessError: If nothing can be written there, or if no simulator can be built in a path like it.
+        NotMadeError: If it would have to be built inside `building_nothing`.
     """
     folder = cache_root() / kind / key
     asked = _asked.get()
@@ -131,6 +148,8 @@ def cached_folder(kind: str, key: str, build: Callable[[Path], None]) -> Path:
     _check_owner(cache_root())
     if _is_complete(folder):
         return folder
+    if not _builds.get() and (asked is not None or shipped_content(kind, key) is None):
+        raise NotMadeError(f"{kind}/{key}")
     _check_path(cache_root())
     observer = nullcontext() if _unobserved.get() else _observer(kind)
     with observer, _writable(cache_root()), _locked(folder):

@@ -18,6 +18,7 @@ import time
 from pathlib import Path
 
 CPUINFO = Path("/proc/cpuinfo")
+MEMINFO = Path("/proc/meminfo")
 _PR_SET_PDEATHSIG = 1
 _POLL_SECONDS = 0.5
 _LINES = ("model name", "flags", "Features", "CPU part")
@@ -27,6 +28,15 @@ def usable_processors() -> int:
     """Return how many processors this process may use; of the machine where the system does not say."""
     affinity = getattr(os, "sched_getaffinity", None)
     return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
+
+
+def available_memory() -> int | None:
+    """Return how many bytes can still be taken without swapping; None where the system does not say."""
+    try:
+        lines = MEMINFO.read_text(encoding="utf-8").splitlines()
+        return 1024 * next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
+    except (OSError, StopIteration, ValueError, IndexError):
+        return None
 
 
 def end_with(parent: int) -> None:

@@ -122,7 +122,10 @@ class ClassMean(Typed):
 
 
 class TimeSpent(Typed):
-    """Where the time of a target went, in seconds by the clock, over all goes."""
+    """Where the time of a target went, in seconds by the clock, over all goes.
+
+    Of cells side by side each counts its part of a second.
+    """
 
     target: str
     """Name of the target."""

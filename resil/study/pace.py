@@ -18,6 +18,9 @@ class StudyPace:
     Args:
         cells: Of the study.
         then: What follows on the cells, of which nothing is predicted; "" if nothing does.
+
+    Attributes:
+        side: How many cells are carried out side by side.
     """
 
     def __init__(self, cells: Sequence[StudyCell], then: str = "") -> None:
@@ -28,6 +31,7 @@ class StudyPace:
         self._built: dict[str, float] = {}
         self._seconds = 0.0
         self._injections = 0
+        self.side = 1
 
     def answered(self, cell: StudyCell) -> None:
         """Take note that nothing is left to do for a cell."""
@@ -46,11 +50,13 @@ class StudyPace:
         """Expected time of all cells that are left; None before the first was carried out."""
         if not self._times:
             return None
-        return sum(map(self._expected, self._left.values())) + len(self._not_built) * self._build
+        left = sum(map(self._expected, self._left.values())) + len(self._not_built) * self._build
+        return left / self.side
 
     def text(self) -> str:
         """Return a line for people: cells done, time left, rate."""
-        rate = f", {self._injections / self._seconds:,.0f} injections/s" if self._seconds else ""
+        pace = self.side * self._injections / self._seconds if self._seconds else 0.0
+        rate = f", {pace:,.0f} injections/s" if self._seconds else ""
         return f"{self._so_far(self.seconds_left)}{rate}"
 
     def during(self, cell: StudyCell, seconds: float) -> str:

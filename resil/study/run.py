@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`resil study`: all cells of a study, one after the other, into one folder."""
+"""`resil study`: all cells of a study, side by side where there are processors for it, into one folder."""
 
 from __future__ import annotations
 
 import shlex
 import time
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from resil.bench.identity import Identity
+from resil.campaign.campaign import Campaign
 from resil.errors import ConsistencyError, Interrupted, StoreError
 from resil.farm.cluster import open_farm
 from resil.farm.ledger import FarmGoneError
@@ -20,6 +22,7 @@ from resil.progress import Loudness, Progress, loudness
 from resil.record.study import StudyRecord
 from resil.record.study_cell import FAILED, WAITING, CellRecord
 from resil.reports import STUDY_REPORT, render_study, write_files
+from resil.rtl_harness.host import usable_processors
 from resil.run.campaign import run_campaign
 from resil.run.estimate import estimate_campaign
 from resil.study.answers import answered, unanswered
@@ -39,6 +42,7 @@ from resil.study.pace import StudyPace
 from resil.study.protect import protect_target
 from resil.study.protection import NOT_FINISHED, unassessed
 from resil.study.rows import Row, block_rows, write_rows
+from resil.study.side_by_side import CellEnd, SideBySide, slots
 from resil.study.study import Study, StudyCell
 from resil.study.time_spent import BUILDS, CELLS, PROTECTION, Spent
 from resil.study.verdict import study_verdict
@@ -113,11 +117,16 @@ class _Study:
             self._worked = True
             self._write(finished=None)
         self._announce(len(waiting))
+        workers = self._study.rules.execution.workers or usable_processors()
+        side = 1 if self._study.rules.execution.farm is not None else slots(waiting, workers)
         try:
-            for place, cell in enumerate(waiting, start=1):
-                with self._timed(cell.target, CELLS):
-                    self._carry_out(cell, place, len(waiting))
-                self._write(finished=None)
+            if side > 1:
+                self._carry_out_together(waiting, workers, side)
+            else:
+                for place, cell in enumerate(waiting, start=1):
+                    with self._timed(cell.target, CELLS):
+                        self._carry_out(cell, place, len(waiting))
+                    self._write(finished=None)
             self._protect()
         except (Interrupted, FarmGoneError):
             if self._worked:
@@ -130,30 +139,79 @@ class _Study:
         self._progress.stage(f"cell {place} of {of}: {cell.name}{', predicted' if cell.predicted else ''}")
         began, built = time.monotonic(), self._progress.built_seconds
         self._progress.beside(lambda: self._pace.during(cell, time.monotonic() - began))
+        end = self._attempt(cell, None, self._progress)
+        built = self._progress.built_seconds - built
+        self._take(cell, replace(end, built=built, seconds=time.monotonic() - began))
+
+    def _carry_out_together(self, waiting: Sequence[StudyCell], workers: int, side: int) -> None:
+        """Carry out cells side by side; a second that several share counts a part of it for each."""
+        places = {cell.folder: place for place, cell in enumerate(waiting, start=1)}
+
+        def began(cell: StudyCell) -> None:
+            text = f"cell {places[cell.folder]} of {len(waiting)}: {cell.name}"
+            self._progress.stage(f"{text}{', predicted' if cell.predicted else ''}")
+
+        together = SideBySide(self._attempt, workers, side, self._progress)
+        self._pace.side = side
         try:
-            found = self._answer(cell)
-        except (KeyboardInterrupt, Interrupted):
+            for cell, end in together.run(waiting, began):
+                self._spent.note(cell.target, BUILDS, end.built / side)
+                self._spent.note(cell.target, CELLS, (end.seconds - end.built) / side)
+                self._take(cell, end)
+                self._write(finished=None)
+        except Interrupted:
             raise Interrupted(self._go_on()) from None
+
+    def _attempt(self, cell: StudyCell, workers: int | None, progress: Progress) -> CellEnd:
+        """Carry out a cell into its folders, and say how that ended.
+
+        Raises:
+            FarmGoneError: the farm is gone.
+        """
+        try:
+            self._work_on(cell, workers, progress)
+        except (KeyboardInterrupt, Interrupted):
+            return CellEnd(interrupted=True)
         except FarmGoneError as error:
             raise FarmGoneError(f"{error}: {self._go_on()}") from None
-        except USER_ERRORS as error:
-            self._fail(cell, str(error))
-        except OSError as error:
-            file = error.filename or self._out / cell.folder
-            self._fail(cell, f"{file}: cannot be read or written ({error.strerror}); free it and go on")
-        except ConsistencyError as error:
-            self._fail(cell, str(error), internal=True)
         except Exception as error:
-            if loudness() is Loudness.VERBOSE:
-                self._progress.warn(traceback.format_exc().rstrip())
-            trail = traceback.extract_tb(error.__traceback__)[-1]
-            where = f"{Path(trail.filename).name}, line {trail.lineno}"
-            self._fail(cell, f"internal error: {type(error).__name__}: {error} ({where})", internal=True)
-        else:
-            self._keep(cell, *found)
-            made, built = self._cells[cell.folder].results, self._progress.built_seconds - built
-            self._pace.note(cell, time.monotonic() - began, made.injections if made else 0, built)
-            self._progress.stage(self._pace.text())
+            return self._failure(cell, error)
+        return CellEnd()
+
+    def _failure(self, cell: StudyCell, error: Exception) -> CellEnd:
+        if isinstance(error, USER_ERRORS):
+            return CellEnd(str(error))
+        if isinstance(error, OSError):
+            file = error.filename or self._out / cell.folder
+            return CellEnd(f"{file}: cannot be read or written ({error.strerror}); free it and go on")
+        if isinstance(error, ConsistencyError):
+            return CellEnd(str(error), internal=True)
+        if loudness() is Loudness.VERBOSE:
+            self._progress.warn(traceback.format_exc().rstrip())
+        trail = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{Path(trail.filename).name}, line {trail.lineno}"
+        return CellEnd(f"internal error: {type(error).__name__}: {error} ({where})", internal=True)
+
+    def _take(self, cell: StudyCell, end: CellEnd) -> None:
+        """Take notice of how a cell ended.
+
+        Raises:
+            Interrupted: it was interrupted.
+        """
+        if end.interrupted:
+            raise Interrupted(self._go_on())
+        if not end.error:
+            try:
+                self._require_unchanged()
+                self._keep(cell, *self._found(cell))
+            except Exception as error:
+                end = self._failure(cell, error)
+        if end.error:
+            self._fail(cell, end.error, internal=end.internal)
+            return
+        made = self._cells[cell.folder].results
+        self._pace.note(cell, end.seconds, made.injections if made else 0, end.built)
+        self._progress.stage(self._pace.text())
 
     def _protect(self) -> None:
         wanted = self._study.protection
@@ -193,19 +251,30 @@ class _Study:
     def _spent_before(self) -> Spent:
         return Spent(() if self._earlier is None else self._earlier.spent)
 
-    def _answer(self, cell: StudyCell) -> tuple[Finished, Finished | None]:
-        folder, permanent = self._out / cell.folder, None
+    def _work_on(self, cell: StudyCell, workers: int | None, progress: Progress) -> None:
+        folder = self._out / cell.folder
         folder.parent.mkdir(exist_ok=True)
+
+        def with_workers(campaign: Campaign) -> Campaign:
+            if workers is None:
+                return campaign
+            return replace(campaign, execution=replace(campaign.execution, workers=workers))
+
         if cell.predicted:
-            estimate_campaign(cell.campaign, folder, model_file=self._study.model, progress=self._progress)
-        else:
-            if cell.permanent is not None:
-                place = self._out / cell.permanent_folder
-                run_campaign(cell.permanent, place, resume=True, progress=self._progress)
-                permanent = finished_results(place)
-            run_campaign(cell.campaign_in(self._out), folder, resume=True, progress=self._progress)
-        self._require_unchanged()
-        return finished_results(folder), permanent
+            estimate_campaign(cell.campaign, folder, model_file=self._study.model, progress=progress)
+            return
+        if cell.permanent is not None:
+            place = self._out / cell.permanent_folder
+            run_campaign(with_workers(cell.permanent), place, resume=True, progress=progress)
+            finished_results(place)
+        run_campaign(with_workers(cell.campaign_in(self._out)), folder, resume=True, progress=progress)
+
+    def _found(self, cell: StudyCell) -> tuple[Finished, Finished | None]:
+        """Return what the folders of a cell hold now."""
+        permanent = None
+        if cell.permanent is not None:
+            permanent = finished_results(self._out / cell.permanent_folder)
+        return finished_results(self._out / cell.folder), permanent
 
     def _require_unchanged(self) -> None:
         """Raise StoreError if a network, a target or a model is no longer what the study began with."""

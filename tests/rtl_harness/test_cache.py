@@ -15,7 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from resil.rtl_harness.cache import (
+    NotMadeError,
     build_meanwhile,
+    building_nothing,
     cache_root,
     cached_folder,
     content_key,
@@ -244,3 +246,13 @@ def test_what_is_built_meanwhile_is_waited_for_and_not_told():
             cached_folder("broken", "key", broken)
     finally:
         observe_builds(lambda kind: nullcontext())
+
+
+def test_what_is_not_there_is_not_built_where_nothing_may_be():
+    with building_nothing():
+        with pytest.raises(NotMadeError):
+            cached_folder("kind", content_key("a"), lambda folder: pytest.fail("built"))
+        assert not (cache_root() / "kind").exists()
+    made = cached_folder("kind", content_key("a"), lambda folder: (folder / "file").write_text("x"))
+    with building_nothing():
+        assert cached_folder("kind", content_key("a"), lambda folder: pytest.fail("built")) == made

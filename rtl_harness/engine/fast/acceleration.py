@@ -39,6 +39,12 @@ from resil.rtl_harness.faults import Fault, Injection
 # Faults times cycles of the golden run from which on the gates of the design are worth their making.
 SWEEP_FROM = 100_000_000
 
+# Faults from which on sweeps pay where the gates are there already, in all, and for each input. On `digits`
+# and `mnist_lenet`, 32 MACs, a sweep costs what 60 faults by themselves cost; dead storage, found once for
+# all inputs, what 300 to 400 do.
+SWEEP_READY_FROM = 400
+SWEEP_READY_EACH = 60
+
 # Faults times cycles from which on a lane model is used if it is there, and is worth its making. On 2,000
 # faults of ResNet-8, 10^9 of these, it saved 15 of 52 s of processor time; it takes a minute or two to make.
 LANES_FROM = 1_000_000_000
@@ -124,10 +130,7 @@ class Acceleration:
 
     def made(self) -> ConcurrentSimulator | None:
         """Return what takes faults through sweeps, as is wanted by now; None if nothing does."""
-        wanted = self._wanted.sweep
-        if wanted is None:
-            wanted = self._work() >= SWEEP_FROM
-        if self._simulator is None and wanted:
+        if self._simulator is None and self._sweeps_pay():
             self._simulator = self._made_simulator()
         if self._simulator is not None:
             self._add_lanes(self._simulator.sweep)
@@ -212,6 +215,14 @@ class Acceleration:
             reader,
             lambda fault: singles.inject(fault, self._shortcuts & ~IN_SWEEPS),
         )
+
+    def _sweeps_pay(self) -> bool:
+        if self._wanted.sweep is not None:
+            return self._wanted.sweep
+        if self._work() >= SWEEP_FROM:
+            return True
+        least = max(SWEEP_READY_FROM, SWEEP_READY_EACH * self._shared.engines)
+        return self._wanted.faults >= least and self._shared.gates_are_made(self._model)
 
     def _add_lanes(self, sweep: Sweep) -> None:
         """Let faults that are simulated for long go on in a lane model, if it is wanted and not there yet."""

@@ -6,7 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from resil.rtl_harness.cache import NotMadeError, building_nothing
 from resil.rtl_harness.engine.fast.audit_sample import AuditCounts
+from resil.rtl_harness.engine.fast.gates.gates import read_gates
+from resil.rtl_harness.engine.fast.gates.moments import UnsupportedError
 from resil.rtl_harness.engine.fast.model import CompiledModel
 from resil.rtl_harness.engine.fast.native.circuit import Circuit
 
@@ -26,11 +29,25 @@ class Shared:
     audit: AuditCounts = field(default_factory=AuditCounts)
     engines: int = 1
     _circuits: dict[object, Circuit] = field(default_factory=dict)
+    _gates_made: bool | None = None
 
     @property
     def many(self) -> bool:
         """Whether they are too many to keep what is fast to make again: sweeps of the NPU hold 60 MB each."""
         return self.engines > _KEPT
+
+    def gates_are_made(self, model: CompiledModel) -> bool:
+        """Return whether the gates of the design are there, so that nothing has to be built for sweeps."""
+        if self._gates_made is None:
+            try:
+                with building_nothing():
+                    read_gates(model.target, model.elaboration)
+                self._gates_made = True
+            except NotMadeError:
+                self._gates_made = False
+            except UnsupportedError:
+                self._gates_made = False  # That is known by now: a large campaign says so in its notes.
+        return self._gates_made
 
     def circuit(self, model: CompiledModel, make: Callable[[], Circuit]) -> Circuit:
         """Return the gates with the places of their storage in a model; made once.

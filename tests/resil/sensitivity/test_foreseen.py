@@ -22,7 +22,7 @@ GOLDENS = [GoldenRun(RunEnd(True, 1000, 0, b"", ""))]
 
 def test_only_the_rtl_that_the_model_was_learnt_on_is_foreseen():
     name, known = next(iter(load_model(SHIPPED).accelerators.items()))
-    asked = replace(campaign(), sampling=SamplingSettings("neyman"), faults=FaultSettings(("ff",), 5000))
+    asked = replace(campaign(), sampling=SamplingSettings("neyman"), faults=FaultSettings(("ff",), 5000, 0))
     bench = replace(fake_bench(asked), target_name=name, hashes={"rtl": known.rtl})
     population = campaign_population(asked, bench, GOLDENS)
     found = foresee(asked, bench, GOLDENS, population)

@@ -7,6 +7,7 @@ import json
 import os
 import random
 import shutil
+import signal
 import sys
 import time
 from dataclasses import replace
@@ -47,8 +48,9 @@ TIMES = ("seconds", "spent", "started", "finished")
 
 @pytest.fixture
 def command(tmp_path, monkeypatch):
-    """Runs `resil study` with the fake bench on a study text; returns the exit code."""
+    """Runs `resil study` with the fake bench on a study text, a cell at a time; returns the exit code."""
     fake.install(monkeypatch)
+    monkeypatch.setattr(resil.study.run, "usable_processors", lambda: 1)
 
     def run(*arguments, text=TEXT):
         return main(["study", str(write_study(tmp_path, text)), "--out", str(tmp_path / "out"), *arguments])
@@ -702,6 +704,66 @@ def test_protection_that_is_asked_for_later_is_work(injected, tmp_path):
     assert all(row["protection"] == 0.0 for row in before["spent"])
     assert any(row["protection"] > 0.0 for row in after["spent"])
     assert after["seconds"] > before["seconds"]
+
+
+def test_cells_side_by_side_find_what_they_find_one_by_one(command, tmp_path, monkeypatch, capsys):
+    assert command() == 0
+    alone = what_counts(tmp_path / "out")
+    shutil.move(tmp_path / "out", tmp_path / "alone")
+    monkeypatch.setattr(resil.study.run, "usable_processors", lambda: 2)
+    capsys.readouterr()
+    assert command() == 0
+    assert what_counts(tmp_path / "out") == alone
+    said = capsys.readouterr().err
+    assert "digits on ethos-u55-32: " in said
+    assert "cell 4 of 4" in said
+    found = record(tmp_path / "out")
+    assert all(row["cells"] > 0.0 for row in found["spent"])
+
+
+def test_cells_that_fail_side_by_side_say_why_and_the_others_go_on(command, tmp_path, monkeypatch):
+    monkeypatch.setattr(resil.study.run, "usable_processors", lambda: 2)
+    failing(monkeypatch, HarnessError("a tool broke"))
+    assert command() == 2
+    cells = record(tmp_path / "out")["cells"]
+    assert [cell["verdict"] for cell in cells] == ["met", "failed"] * 2
+    assert "a tool broke" in cells[1]["error"]
+
+
+def test_a_cell_whose_process_dies_has_failed(command, tmp_path, monkeypatch):
+    """As when the system is short of memory: nothing of it may pass for a result."""
+    monkeypatch.setattr(resil.study.run, "usable_processors", lambda: 2)
+    prepare = resil.run.campaign.prepare
+
+    def dying(campaign, progress=None, **others):
+        if campaign.network.path == "zoo:mnist_lenet":
+            os.kill(os.getpid(), signal.SIGKILL)
+        return prepare(campaign, progress, **others)
+
+    monkeypatch.setattr(resil.run.campaign, "prepare", dying)
+    assert command() == 4
+    cells = record(tmp_path / "out")["cells"]
+    assert [cell["verdict"] for cell in cells] == ["met", "failed"] * 2
+    assert "exit code -9" in cells[1]["error"]
+
+
+def test_an_interrupt_reaches_cells_side_by_side_and_they_keep_what_they_have(tmp_path, monkeypatch):
+    file = write_study(tmp_path)
+    monkeypatch.setenv("FAKE_SECONDS", "0.001")
+    base, log = [sys.executable, "-m", "testkit.fake", "study", str(file), "--out"], tmp_path / "said"
+    several = ["--workers", "2"]
+    assert Forked([*base, str(tmp_path / "calm"), "--workers", "1"], log).wait(120) == 0
+    monkeypatch.setenv("FAKE_SECONDS", "0.05")
+    process = Forked([*base, str(tmp_path / "out"), *several], log)
+    assert process.says("injections with")
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(60) == 130
+    monkeypatch.setenv("FAKE_SECONDS", "0.001")
+    kept = sum(1 for _ in (tmp_path / "out").glob("*/*/injections/part-*.parquet"))
+    assert kept
+    assert Forked([*base, str(tmp_path / "out"), "--resume", *several], log).wait(120) == 0
+    assert what_counts(tmp_path / "out") == what_counts(tmp_path / "calm")
 
 
 def test_kills_between_and_inside_cells_leave_no_trace(tmp_path, monkeypatch):

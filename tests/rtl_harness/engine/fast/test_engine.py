@@ -6,13 +6,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from resil.rtl_harness.cache import NotMadeError
 from resil.rtl_harness.design.elaboration import elaborate
 from resil.rtl_harness.design.sites import SiteTable
 from resil.rtl_harness.design.target import load_target
 from resil.rtl_harness.engine.fast import acceleration as sweeps
-from resil.rtl_harness.engine.fast import golden, model
+from resil.rtl_harness.engine.fast import golden, model, shared
 from resil.rtl_harness.engine.fast.audit_sample import NOTHING
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
+from resil.rtl_harness.engine.fast.gates.gates import read_gates
 from resil.rtl_harness.engine.fast.native.injector import Ending, Shortcut
 from resil.rtl_harness.engine.fast.native.sweep import (
     GatesError,
@@ -50,7 +52,7 @@ def elaboration(target):
 
 @pytest.fixture(scope="module")
 def engine(target, workload, elaboration):
-    with VerilatorEngine(target, workload, elaboration) as made:
+    with VerilatorEngine(target, workload, elaboration, sweep=False) as made:
         yield made
 
 
@@ -287,6 +289,30 @@ def test_faults_that_a_sweep_loses_are_simulated_alone(sweeping, plain, monkeypa
     monkeypatch.setattr(sweep, "run", losing)
     assert by_fault(sweeping.run(chosen)) == {fault: plain[fault] for fault in chosen}
     assert lost
+
+
+def test_few_faults_go_through_sweeps_where_nothing_has_to_be_built_for_them(
+    target, workload, elaboration, plain, monkeypatch
+):
+    """Gates that are there are worth a sweep from some hundred faults on, of which each input has some."""
+    chosen = list(plain)[::10]
+    monkeypatch.setattr(sweeps, "SWEEP_READY_FROM", len(chosen))
+    read_gates(target, elaboration)
+
+    def swept(*, engines=1, empty=False):
+        with monkeypatch.context() as own, VerilatorEngine(target, workload, elaboration) as made:
+            if empty:
+                own.setattr(shared, "read_gates", missing)
+            made._shared.engines = engines
+            assert by_fault(made.run(chosen)) == {fault: plain[fault] for fault in chosen}
+            return made._acceleration.are_made
+
+    def missing(*arguments):
+        raise NotMadeError
+
+    assert swept()
+    assert not swept(engines=2)
+    assert not swept(empty=True)
 
 
 def test_repeated_faults_are_answered_each(engine, faults, plain):

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cells of a study side by side, each in a process of its own with its part of the workers."""
+
+from __future__ import annotations
+
+import io
+import multiprocessing
+import os
+import signal
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from typing import TextIO, cast
+
+from resil.campaign.data_set import DataSet
+from resil.campaign.network_settings import NetworkSettings
+from resil.campaign.recording_settings import RecordingSettings
+from resil.campaign.work_settings import Work
+from resil.errors import Interrupted
+from resil.progress import Progress
+from resil.rtl_harness.host import available_memory, end_with
+from resil.study.study import StudyCell
+
+_PREFIX = "resil: "
+# Bytes that a cell may take, and of each input: what is remembered of its run without a fault.
+CELL_BYTES, INPUT_BYTES = 1 << 30, 100 << 20
+
+
+@dataclass(frozen=True)
+class CellEnd:
+    """How the campaigns of a cell ended; what they found is in their folders.
+
+    Attributes:
+        error: Why the cell failed; "" if it did not.
+        internal: The error is one of resil's own.
+        interrupted: It was interrupted, and can go on.
+        built: Seconds that builds took.
+        seconds: By the clock, builds and all.
+    """
+
+    error: str = ""
+    internal: bool = False
+    interrupted: bool = False
+    built: float = 0.0
+    seconds: float = 0.0
+
+
+_UNKNOWN_INPUTS = 64
+
+Attempt = Callable[[StudyCell, int, Progress], CellEnd]
+"""Carries a cell out, with so many workers, and says how that ended; it raises nothing."""
+
+
+def slots(cells: Sequence[StudyCell], workers: int) -> int:
+    """Return how many cells are carried out side by side: one a worker, as far as memory goes."""
+    most = max((CELL_BYTES + INPUT_BYTES * _inputs(cell.campaign.work) for cell in cells), default=1)
+    memory = available_memory()
+    room = workers if memory is None else memory // most
+    return max(1, min(workers, len(cells), room))
+
+
+def _inputs(work: Work) -> int:
+    """Return how many inputs are run at most, as far as the file says; else as many as studies draw."""
+    if isinstance(work, RecordingSettings):
+        return len(work.waves)
+    inputs = work.inputs if isinstance(work, NetworkSettings) else ()
+    if isinstance(inputs, DataSet):
+        return inputs.most if inputs.draw is None else inputs.draw
+    return len(inputs) if isinstance(inputs, tuple) and inputs else _UNKNOWN_INPUTS
+
+
+class SideBySide:
+    """Carries out cells in processes of their own.
+
+    A Ctrl-C reaches this process alone, which hands it on to each of them once: they keep what they have.
+
+    Args:
+        attempt: What each process does.
+        workers: To be shared out.
+        side: How many cells at a time.
+        progress: Where lines of the cells go, each with the name of its cell.
+    """
+
+    def __init__(self, attempt: Attempt, workers: int, side: int, progress: Progress) -> None:
+        self._attempt = attempt
+        self._workers = workers
+        self._side = side
+        self._progress = progress
+        self._running: dict[Connection, tuple[StudyCell, BaseProcess]] = {}
+
+    def run(
+        self, cells: Sequence[StudyCell], began: Callable[[StudyCell], object]
+    ) -> Iterator[tuple[StudyCell, CellEnd]]:
+        """Yield each cell when it has ended.
+
+        Args:
+            cells: In the order in which they begin.
+            began: Called with each when it begins.
+
+        Raises:
+            Interrupted: Ctrl-C; all cells have kept what they had.
+        """
+        waiting = deque(cells)
+        try:
+            while waiting or self._running:
+                while waiting and len(self._running) < self._side:
+                    left = len(waiting) + len(self._running)
+                    cell = waiting.popleft()
+                    began(cell)
+                    self._start(cell, max(1, self._workers // min(self._side, left)))
+                yield from self._ended()
+        except KeyboardInterrupt:
+            self._interrupt()
+            raise Interrupted("cells that were under way have kept what they had") from None
+        finally:
+            self._close()
+
+    def _start(self, cell: StudyCell, workers: int) -> None:
+        context = multiprocessing.get_context("fork")
+        ours, theirs = context.Pipe()
+        others = [ours, *self._running]
+        process = context.Process(
+            target=_serve, args=(self._attempt, cell, workers, theirs, others, os.getpid()), daemon=False
+        )
+        process.start()
+        theirs.close()
+        self._running[ours] = cell, process
+
+    def _ended(self) -> list[tuple[StudyCell, CellEnd]]:
+        """Wait until processes say something; return the cells that have ended."""
+        ended = []
+        for ready in wait(list(self._running)):
+            assert isinstance(ready, Connection)
+            cell, process = self._running[ready]
+            try:
+                said = ready.recv()
+            except (EOFError, OSError):
+                process.join(timeout=5)
+                said = CellEnd(
+                    f"its process ended with exit code {process.exitcode}; go on with --resume", internal=True
+                )
+            if isinstance(said, str):
+                self._progress.warn(f"{cell.name}: {said}")
+                continue
+            del self._running[ready]
+            ready.close()
+            process.join()
+            ended.append((cell, said))
+        return ended
+
+    def _interrupt(self) -> None:
+        """Hand the interrupt on, and wait; a further one kills."""
+        for _, process in self._running.values():
+            with suppress(ProcessLookupError, TypeError):
+                os.kill(process.pid or 0, signal.SIGINT)
+        with suppress(KeyboardInterrupt):
+            while self._running:
+                self._ended()
+
+    def _close(self) -> None:
+        for connection, (_, process) in self._running.items():
+            connection.close()
+            process.kill()
+            process.join()
+        self._running.clear()
+
+
+class _Lines(io.TextIOBase):
+    """A stream that sends each line that is written to it."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._text = ""
+
+    def write(self, text: str) -> int:
+        self._text += text
+        *lines, self._text = self._text.split("\n")
+        for line in lines:
+            with suppress(OSError):
+                self._connection.send(line.removeprefix(_PREFIX))
+        return len(text)
+
+    def isatty(self) -> bool:
+        return False
+
+
+def _serve(
+    attempt: Attempt,
+    cell: StudyCell,
+    workers: int,
+    connection: Connection,
+    others: Sequence[Connection],
+    parent: int,
+) -> None:
+    """Carry out one cell; `others` are ends of the parent's, which a fork leaves open here."""
+    os.setpgid(0, 0)
+    end_with(parent)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for other in others:
+        other.close()
+    began = time.monotonic()
+    progress = Progress(cast("TextIO", _Lines(connection)))
+    try:
+        end = attempt(cell, workers, progress)
+    except KeyboardInterrupt:
+        end = CellEnd(interrupted=True)
+    seconds = time.monotonic() - began
+    with suppress(OSError):
+        connection.send(CellEnd(end.error, end.internal, end.interrupted, progress.built_seconds, seconds))
