@@ -103,6 +103,7 @@ def prepare(campaign: Campaign, progress: Progress, *, simulates: bool = False) 
         parameters={**target.parameters, **workloads[0].parameters},
         output=_output(campaign, work.workloads, engine),
         latches=frozenset(e.path for e in elaboration.sites.elements if elaboration.is_latch(e.path)),
+        workloads=tuple(_digest(*map(_workload_digest, run)) for run in work.workloads),
     )
 
 

@@ -165,6 +165,7 @@ class Bench:
         alarms: What each of the target's alarms reports, by name: "detected" or "corrected".
         output: Where the output lies, and what lay there before; None if that is not known.
         latches: Paths of storage that is made of latches, which cannot be held at a value.
+        workloads: Digest of what runs on each input, input and all; empty if that is not known.
     """
 
     network: NetworkFacts
@@ -187,3 +188,4 @@ class Bench:
     alarms: Mapping[str, str] = field(default_factory=dict)
     output: OutputFacts | None = None
     latches: frozenset[str] = frozenset()
+    workloads: tuple[str, ...] = ()

@@ -124,6 +124,15 @@ _EXECUTION = KeyTable(
             choices=UNTIL,
         ),
         Key(
+            "recall",
+            "boolean",
+            "Take outcomes that earlier campaigns with this key have found of the same faults in the same "
+            "thing, and keep those of this one, in the cache. RTL, tools, sources of resil, images and the "
+            "run without a fault must be the same; seed, plan, budget and number need not. Some are "
+            "simulated again.",
+            False,
+        ),
+        Key(
             "dask",
             "string or table",
             'Workers elsewhere: the address of a dask scheduler, as `"tls://HOST:8786"`, or a table '

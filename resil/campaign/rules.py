@@ -49,6 +49,7 @@ class ExecutionSettings:
             something detected; what would have come then is not known.
         farm: Workers elsewhere that simulate; None if this process and its children do.
         options: Of the engine, each of those that it declares.
+        recall: Take outcomes that earlier campaigns have found of the very same faults, and keep these.
     """
 
     engine: str
@@ -58,6 +59,7 @@ class ExecutionSettings:
     until: str = UNTIL[0]
     farm: FarmSettings | None = None
     options: OptionValues = field(default_factory=dict)
+    recall: bool = False
 
     @property
     def ends_at_detection(self) -> bool:
@@ -256,6 +258,7 @@ def _execution(
         expected = f'"{TIMEOUTS[0]}" with plan = "predicted"'
         section.wrong("timeout", expected, found, "remove the key or change the plan")
     until = section.choice("until")
+    recall = section.flag("recall", default=False)
     farm = read_farm(section)
     if farm is not None and workers is not None:
         remedy = "remove it: [execution.dask] says how many workers there are"
@@ -263,7 +266,7 @@ def _execution(
     engine = chosen_engine(section, _needed(head, faults, timeout, until, farm)).name
     section.finish()
     own = read_options(options, engine)
-    return ExecutionSettings(engine, workers, timeout_factor, timeout, until, farm, own)
+    return ExecutionSettings(engine, workers, timeout_factor, timeout, until, farm, own, recall)
 
 
 def _needed(

@@ -67,6 +67,7 @@ def campaign_tables(campaign: Campaign) -> dict[str, dict[str, Value]]:
             "workers": execution.workers,
             "timeout": execution.timeout,
             "until": execution.until,
+            "recall": execution.recall or None,
             "timeout_factor": execution.timeout_factor,
         },
         "execution.dask": _farm(execution.farm),

@@ -11,6 +11,8 @@ from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
+import numpy as np
+
 from resil.bench.bench import NO_AREA, AreaFacts, Bench
 from resil.bench.site_list import write_parquet
 from resil.campaign.campaign import Campaign
@@ -29,6 +31,7 @@ from resil.folder.earlier_results import Before, require_as_good, require_as_man
 from resil.folder.execute import Executor
 from resil.folder.finished import seal
 from resil.folder.kept_plans import accepted_plan
+from resil.folder.outcomes import KnownOutcomes, known_outcomes
 from resil.folder.provenance import begin, now
 from resil.folder.store import (
     CAMPAIGN,
@@ -146,7 +149,8 @@ def run_campaign(
         folder = stack.enter_context(open_run(out, bench.identity, first))
         require_same_golden(out, folder.provenance(), goldens)
         farm = stack.enter_context(open_farm(campaign.execution.farm, progress, out))
-        run = _CampaignRun(campaign, bench, population, folder, progress, farm)
+        known = known_outcomes(campaign, bench, golden_digests(goldens))
+        run = _CampaignRun(campaign, bench, population, folder, progress, farm, known)
         run.complete_or_fail(engines, sampling)
         _note(engines, progress, noted)
         facts = run.finished()
@@ -270,6 +274,7 @@ class _CampaignRun:
         folder: RunFolder,
         progress: Progress,
         farm: Farm | None,
+        known: KnownOutcomes | None,
     ) -> None:
         self._campaign = campaign
         self._bench = bench
@@ -278,6 +283,7 @@ class _CampaignRun:
         self._progress = progress
         self._workers = campaign.execution.workers or usable_processors()
         self._farm = farm
+        self._known = known
         self._farmed: FarmExecutor | None = None
         self._injected = False
         self._seconds = 0.0
@@ -293,6 +299,8 @@ class _CampaignRun:
             self._folder.note(failed=str(error))
             forget_underway(self._folder.path)
             self._drop_results()
+            if self._known is not None:
+                self._known.forget()
             raise
 
     def complete(self, engines: list[CampaignEngine], sampling: Sampling) -> None:
@@ -309,7 +317,9 @@ class _CampaignRun:
         while (plan := sampling.wanted) is not None:
             missing = plan.missing(found.injections)
             if missing.size:
-                self._inject(engines, plan, missing, before, sampling.stage == "pilot")
+                unknown = self._recall(engines, plan, missing)
+                if unknown.size:
+                    self._inject(engines, plan, unknown, before, sampling.stage == "pilot")
                 found = self.stored()
                 if (left := plan.missing(found.injections)).size:
                     raise ConsistencyError(
@@ -322,6 +332,8 @@ class _CampaignRun:
         forget_underway(self._folder.path)
         if self._injected and (text := self._audits.text):
             self._progress.stage(text)
+        if self._injected and self._known is not None:
+            self._known.remember(self._folder.rows())
 
     def finished(self) -> Provenance:
         """Return the provenance of the finished run; new times are noted only if something was injected."""
@@ -378,11 +390,7 @@ class _CampaignRun:
     def _inject(
         self, engines: list[CampaignEngine], plan: FaultPlan, missing: IntArray, before: int, pilot: bool
     ) -> None:
-        if not self._injected:
-            self._simulate_some_again(engines)
-            self._injected = True
-            self._folder.note(finished=None)
-            self._describe()
+        self._begin(engines)
         size = before + plan.size
         rates = technology_of(self._campaign)
         note_underway(
@@ -406,6 +414,27 @@ class _CampaignRun:
             forget_underway(self._folder.path)
             kept = size - plan.missing(self.stored().injections).size
             raise Interrupted(f"{kept:,} of {size:,} injections are kept in {self._go_on()}") from None
+
+    def _begin(self, engines: list[CampaignEngine]) -> None:
+        """Make the folder ready for injections that join it."""
+        if not self._injected:
+            self._simulate_some_again(engines)
+            self._injected = True
+            self._folder.note(finished=None)
+            self._describe()
+
+    def _recall(self, engines: list[CampaignEngine], plan: FaultPlan, missing: IntArray) -> IntArray:
+        """Keep what earlier campaigns have found of missing rows, audited; return the rows that are left."""
+        if self._known is None:
+            return missing
+        rows = self._known.recall(plan, missing)
+        if not rows.num_rows:
+            return missing
+        self._begin(engines)
+        self._progress.stage(f"{rows.num_rows:,} injections are known from earlier campaigns")
+        self._folder.append(rows)
+        self._audit_kept()
+        return missing[~np.isin(plan.injection[missing], rows["injection"].to_numpy())]
 
     def _simulate_some_again(self, engines: list[CampaignEngine]) -> None:
         """Refuse to add to injections that the simulator which is here does not confirm."""

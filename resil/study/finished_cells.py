@@ -71,4 +71,5 @@ def finished_folder(folder: Path, campaign: Campaign, kind: str) -> Finished | N
 
 def _asked(campaign: Campaign) -> str:
     """Return what a campaign asks for, whoever carries it out."""
-    return campaign_text(replace(campaign, execution=replace(campaign.execution, workers=None, farm=None)))
+    execution = replace(campaign.execution, workers=None, farm=None, recall=False)
+    return campaign_text(replace(campaign, execution=execution))
