@@ -4,46 +4,26 @@
 from __future__ import annotations
 
 import io
-import re
-import zipfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
 
 from openpyxl import Workbook
-from openpyxl.styles import Alignment, Font, PatternFill
+from openpyxl.styles import Font, PatternFill
 from openpyxl.utils import get_column_letter
-from openpyxl.worksheet.page import PageMargins
 from openpyxl.worksheet.worksheet import Worksheet
 
 from resil.record import numbers
+from resil.record.detail import Detail
 from resil.record.outcomes import OUTCOMES
 from resil.record.protection_state import ProtectionState
 from resil.record.safety import Safety, SafetyRow
 from resil.record.summary import Summary
 from resil.reports.detection import detection_tables
 from resil.reports.failure_modes import FailureMode, failure_modes
+from resil.reports.fmeda_groups import fill_groups, fill_history
 from resil.reports.narrative import heading
+from resil.reports.sheet import Cell, Formula, Values, add_head, add_rows, finished_workbook, set_widths
 from resil.reports.table import Table
 from resil.reports.tables import storage_table
-
-
-@dataclass(frozen=True, slots=True)
-class Formula:
-    """A cell that a spreadsheet program computes.
-
-    Attributes:
-        text: Without the equals sign.
-        value: What it comes to now, stored beside it for programs that do not compute.
-    """
-
-    text: str
-    value: float | None
-
-
-Cell: TypeAlias = str | int | float | Formula | None
-# Values of formulas by cell, of each sheet.
-Values: TypeAlias = dict[str, dict[str, float]]
 
 FMEDA_COLUMNS = (
     "Block", "Failure mode", "Outcome", "Raw FIT of the block", "Share of failure mode", "Share, lower limit",
@@ -61,24 +41,15 @@ _COVERAGE = "share of the base FIT of hazardous failures that the mechanism dete
 _BASE = "share of the rate that is left with hardened cells: they upset less, which is no diagnostic coverage"
 _AS_GIVEN = "as the results give it: it is not these bits times these rates"
 _ROUNDING = 1e-9
-_SHEET_FILE = re.compile(r"xl/worksheets/sheet(\d+)\.xml")
-_FORMULA_CELL = re.compile(rb'(<c r="([A-Z]+\d+)"[^>]*><f>[^<]*</f>)<v\s*/?>(?:</v>)?</c>')
-# Of text in a row: a line, a row at the most, the part of a column's width that fonts of all sorts fill.
-_LINE_POINTS, _TALLEST, _FILLED, _LONGEST_SHOWN = 14.5, 409.0, 0.85, 4000
-_FIXED_TIME = (1980, 1, 1, 0, 0, 0)
-# A cell holds no more.
-_LONGEST = 32_767
-_CUT = " ... (cut)"
-_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")
-_HEAD_FILL = PatternFill("solid", fgColor="1F3A5F")
 _TOTAL_FILL = PatternFill("solid", fgColor="E8EDF3")
-_TEXT, _FIGURE = Alignment(wrap_text=True, vertical="top"), Alignment(vertical="top")
 
 
-def fmeda_xlsx(summary: Summary, protection: ProtectionState | None = None) -> bytes:
-    """Return the workbook: sheets `Summary`, `FMEDA`, `Base rates`, `Safety verdict` if one was asked
-    for, `Storage` if there are several kinds, `Detection` if alarms reported anything, `Assumptions of use`,
-    `Assumptions & sources`.
+def fmeda_xlsx(
+    summary: Summary, protection: ProtectionState | None = None, detail: Detail | None = None
+) -> bytes:
+    """Return the workbook: sheets `Summary`, `FMEDA`, `Register groups` of what was injected, `Base rates`,
+    `Safety verdict` if one was asked for, `Storage` if there are several kinds, `Detection` if alarms
+    reported anything, `Assumptions of use`, `Assumptions & sources`, `Change history`.
 
     Raw rates, rates of failure modes and what is left are formulas: they follow when a rate of a bit, a
     share, a factor or a coverage is changed. The bytes depend on the arguments alone: no time of writing is
@@ -95,6 +66,11 @@ def fmeda_xlsx(summary: Summary, protection: ProtectionState | None = None) -> b
     fmeda, rates = book.create_sheet("FMEDA"), book.create_sheet("Base rates")
     values["Base rates"], raw = _fill_rates(rates, summary)
     values["FMEDA"] = _fill_fmeda(fmeda, modes, summary.predicted, raw)
+    if detail is not None and detail.groups:
+        kinds = [row.kind for row in summary.storage if row.bits]
+        at = {kind: f"'Base rates'!{get_column_letter(3 + i)}$2" for i, kind in enumerate(kinds)}
+        groups = book.create_sheet("Register groups", 2)
+        values["Register groups"] = fill_groups(groups, detail, summary, protection, at)
     if summary.safety is not None:
         _fill_safety(book.create_sheet("Safety verdict"), summary.safety)
     if (by_kind := storage_table(summary)) is not None:
@@ -103,11 +79,12 @@ def fmeda_xlsx(summary: Summary, protection: ProtectionState | None = None) -> b
         _fill_detection(book.create_sheet("Detection"), tables)
     _fill_assumptions(book.create_sheet("Assumptions of use"), summary)
     _fill_sources(book.create_sheet("Assumptions & sources"), summary, protection)
+    fill_history(book.create_sheet("Change history"), summary, protection)
     book.properties.creator = f"resil {summary.provenance.resil}"
     book.properties.title = f"FMEDA of {summary.target.name}: {summary.campaign.name}"
     stream = io.BytesIO()
     book.save(stream)
-    return _finished(stream.getvalue(), [values.get(name, {}) for name in book.sheetnames])
+    return finished_workbook(stream.getvalue(), [values.get(name, {}) for name in book.sheetnames])
 
 
 def _fill_summary(
@@ -160,9 +137,9 @@ def _fill_summary(
             ("SPFM with protection", protection.plan.spfm, protection.plan.spfm_lo),
         ]
     rows += _from_fmeda(modes)
-    _head(sheet, ("Quantity", "Value", "Lower limit", "Upper limit"))
-    values = _rows(sheet, rows)
-    _widths(sheet, (34, 60, 16, 16))
+    add_head(sheet, ("Quantity", "Value", "Lower limit", "Upper limit"))
+    values = add_rows(sheet, rows)
+    set_widths(sheet, (34, 60, 16, 16))
     return values
 
 
@@ -189,7 +166,7 @@ def _fill_rates(sheet: Worksheet, summary: Summary) -> tuple[dict[str, float], d
     A block whose raw FIT is not its bits times these rates (an estimate has none) has it as a figure.
     """
     kinds = [row for row in summary.storage if row.bits]
-    _head(sheet, ("Block", "Raw FIT", *(f"{row.kind} bits" for row in kinds), "Note"))
+    add_head(sheet, ("Block", "Raw FIT", *(f"{row.kind} bits" for row in kinds), "Note"))
     rates: list[Cell] = ["FIT of a bit", None, *(row.fit_raw / row.bits for row in kinds)]
     rates.append("change a rate here: raw FIT, failure modes and residual FIT follow" if kinds else None)
     rows: list[Sequence[Cell]] = [rates]
@@ -206,21 +183,21 @@ def _fill_rates(sheet: Worksheet, summary: Summary) -> tuple[dict[str, float], d
             (block.name, cell, *(block.bits(row.kind) for row in kinds), None if adds_up else _AS_GIVEN)
         )
         raw[block.name] = Formula(f"'Base rates'!B{line}", own) if own is not None else None
-    values = _rows(sheet, rows)
+    values = add_rows(sheet, rows)
     for line in range(2, sheet.max_row + 1):
         sheet.cell(line, 2).number_format = "0.00E+00"
     for column in range(3, 3 + len(kinds)):
         sheet.cell(2, column).number_format = "0.00E+00"
-    _widths(sheet, (16, 14, *[14] * len(kinds), 60))
+    set_widths(sheet, (16, 14, *[14] * len(kinds), 60))
     return values, raw
 
 
 def _fill_fmeda(
     sheet: Worksheet, modes: Sequence[FailureMode], predicted: bool, raw: Mapping[str, Cell]
 ) -> dict[str, float]:
-    _head(sheet, FMEDA_COLUMNS)
+    add_head(sheet, FMEDA_COLUMNS)
     lines = [_mode_row(mode, predicted, raw, line) for line, mode in enumerate(modes, start=2)]
-    values = _rows(sheet, lines)
+    values = add_rows(sheet, lines)
     rates = sum(mode.fit.estimate or 0.0 for mode in modes)
     residual = sum(mode.residual.estimate or 0.0 for mode in modes)
     base = sum(mode.base.estimate or 0.0 for mode in modes)
@@ -235,7 +212,7 @@ def _fill_fmeda(
     total[FMEDA_COLUMNS.index("Source of figure")] = (
         "sums of the estimates above; limits do not add up: the interval of the total is on sheet Summary"
     )
-    values |= _rows(sheet, [total])
+    values |= add_rows(sheet, [total])
     for cell in sheet[sheet.max_row]:
         cell.font, cell.fill = Font(bold=True), _TOTAL_FILL
     for index, name in enumerate(FMEDA_COLUMNS, start=1):
@@ -245,7 +222,7 @@ def _fill_fmeda(
         for row in range(2, sheet.max_row + 1):
             if pattern is not None:
                 sheet.cell(row, index).number_format = pattern
-    _widths(sheet, (9, 24, 13, 9, 8, 8, 8, 9, 9, 18, 9, 9, 11, 9, 9, 9, 10, 10, 32, 8))
+    set_widths(sheet, (9, 24, 13, 9, 8, 8, 8, 9, 9, 18, 9, 9, 11, 9, 9, 9, 10, 10, 32, 8))
     sheet.auto_filter.ref = f"A1:{get_column_letter(len(FMEDA_COLUMNS))}{sheet.max_row - 1}"
     return values
 
@@ -293,13 +270,13 @@ def _mode_row(mode: FailureMode, predicted: bool, raw: Mapping[str, Cell], line:
 def _fill_detection(sheet: Worksheet, tables: Sequence[Table]) -> None:
     """Fill the sheet with tables below each other, numbers as numbers."""
     for table in tables:
-        _rows(sheet, [(table.title,), tuple(column.head for column in table.columns)])
+        add_rows(sheet, [(table.title,), tuple(column.head for column in table.columns)])
         for row in (sheet.max_row - 1, sheet.max_row):
             for cell in sheet[row]:
                 cell.font = Font(bold=True)
-        _rows(sheet, [tuple(_number(cell) for cell in row) for row in table.rows])
-        _rows(sheet, [()])
-    _widths(sheet, (34, 12, 12, 12, 14, 12, 12, 12))
+        add_rows(sheet, [tuple(_number(cell) for cell in row) for row in table.rows])
+        add_rows(sheet, [()])
+    set_widths(sheet, (34, 12, 12, 12, 14, 12, 12, 12))
 
 
 def _number(text: str) -> Cell:
@@ -343,17 +320,17 @@ def _fill_sources(sheet: Worksheet, summary: Summary, protection: ProtectionStat
         for name, version in made_by.versions.items()
     ]
     rows += [("provenance", f"hash of {name}", value, None, None) for name, value in made_by.hashes.items()]
-    _head(sheet, ("Kind", "Item", "Value", "Status", "Source"))
-    _rows(sheet, rows)
-    _widths(sheet, (13, 60, 50, 12, 80))
+    add_head(sheet, ("Kind", "Item", "Value", "Status", "Source"))
+    add_rows(sheet, rows)
+    set_widths(sheet, (13, 60, 50, 12, 80))
 
 
 def _fill_safety(sheet: Worksheet, safety: Safety) -> None:
     columns = ("Row", "Claimed", "State", "Unit", "Value", "Lower limit", "Upper limit", "Target is",
                "Target", "Confidence of the limit", "Reason", "Source of figure")  # fmt: skip
-    _head(sheet, columns)
-    _rows(sheet, [_safety_row(row, row.title, row.name in safety.claims) for row in safety.rows])
-    _rows(
+    add_head(sheet, columns)
+    add_rows(sheet, [_safety_row(row, row.title, row.name in safety.claims) for row in safety.rows])
+    add_rows(
         sheet,
         [
             _safety_row(row, f"{row.title}; {variation.title}", claimed=False)
@@ -361,10 +338,10 @@ def _fill_safety(sheet: Worksheet, safety: Safety) -> None:
             for row in variation.rows
         ],
     )
-    _rows(
+    add_rows(
         sheet, [("whole", None, safety.result, *[None] * 7, safety.reason, safety.shown_confidence or None)]
     )
-    _widths(sheet, (44, 9, 14, 8, 12, 12, 12, 10, 10, 12, 70, 70))
+    set_widths(sheet, (44, 9, 14, 8, 12, 12, 12, 10, 10, 12, 70, 70))
 
 
 def _safety_row(row: SafetyRow, title: str, claimed: bool) -> list[Cell]:
@@ -377,101 +354,6 @@ def _safety_row(row: SafetyRow, title: str, claimed: bool) -> list[Cell]:
 
 
 def _fill_assumptions(sheet: Worksheet, summary: Summary) -> None:
-    _head(sheet, ("Assumption of use", "What has to hold, and what if it does not"))
-    _rows(sheet, [(found.topic, found.text) for found in summary.assumptions])
-    _widths(sheet, (34, 140))
-
-
-def _head(sheet: Worksheet, titles: Sequence[str]) -> None:
-    sheet.append(list(titles))
-    for cell in sheet[1]:
-        cell.font, cell.fill = Font(bold=True, color="FFFFFF"), _HEAD_FILL
-        cell.alignment = Alignment(wrap_text=True, vertical="center")
-    sheet.freeze_panes = "A2"
-
-
-def _rows(sheet: Worksheet, rows: Sequence[Sequence[Cell]]) -> dict[str, float]:
-    """Write rows below what is there; return what formulas among them come to, by cell."""
-    values: dict[str, float] = {}
-    for line, row in enumerate(rows, start=sheet.max_row + 1):
-        for column, value in enumerate(row, start=1):
-            cell = sheet.cell(line, column)
-            if isinstance(value, str):
-                text = _CONTROL.sub("\ufffd", value)
-                cell.value = text if len(text) <= _LONGEST else f"{text[: _LONGEST - len(_CUT)]}{_CUT}"
-                cell.data_type = "s"
-                cell.alignment = _TEXT
-            elif isinstance(value, Formula):
-                cell.value, cell.alignment = f"={value.text}", _FIGURE
-                if value.value is not None:
-                    values[cell.coordinate] = value.value
-            else:
-                cell.value = value
-                cell.alignment = _FIGURE
-    return values
-
-
-def _widths(sheet: Worksheet, widths: Sequence[float]) -> None:
-    for index, width in enumerate(widths, start=1):
-        sheet.column_dimensions[get_column_letter(index)].width = width
-    for row in sheet.iter_rows():
-        sheet.row_dimensions[row[0].row].height = _height([cell.value for cell in row], widths)
-    sheet.page_margins = PageMargins(left=0.4, right=0.4, top=0.5, bottom=0.5)
-    sheet.page_setup.orientation, sheet.page_setup.paperSize = "landscape", sheet.PAPERSIZE_A4
-    sheet.print_title_rows = "1:1"
-    sheet.page_setup.fitToHeight = 0
-    sheet.sheet_properties.pageSetUpPr.fitToPage = True
-
-
-def _height(cells: Sequence[object], widths: Sequence[float]) -> float:
-    """Return the height of a row in points, with which no text runs into the next one."""
-    lines = 1
-    for text, width in zip(cells, widths, strict=False):
-        if isinstance(text, str) and not text.startswith("="):
-            room = max(4, int(_FILLED * width))
-            lines = max(lines, sum(_lines(part, room) for part in text[:_LONGEST_SHOWN].split("\n")))
-    return min(_TALLEST, _LINE_POINTS * lines + 1.0)
-
-
-def _lines(text: str, room: int) -> int:
-    """Return how many lines a text takes that breaks at spaces, and inside of words that are too long."""
-    lines, used = 1, 0
-    for word in text.split(" "):
-        if used and used + 1 + len(word) > room:
-            lines, used = lines + 1, 0
-        lines += max(0, len(word) - 1) // room
-        used += len(word) + (1 if used else 0)
-        used = used if used <= room else used % room
-    return lines
-
-
-def _finished(data: bytes, values: Sequence[Mapping[str, float]]) -> bytes:
-    """Return the same workbook without the times at which it was written, and with the values of formulas.
-
-    Args:
-        data: The workbook.
-        values: Of each sheet, by cell: who opens it without computing sees these.
-    """
-    stamp = re.compile(rb"(<dcterms:(created|modified)[^>]*>)[^<]*(<)")
-    out = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(data)) as source, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as sink:
-        for name in source.namelist():
-            content = source.read(name)
-            if name == "docProps/core.xml":
-                content = stamp.sub(rb"\g<1>1980-01-01T00:00:00Z\g<3>", content)
-            if found := _SHEET_FILE.fullmatch(name):
-                content = _with_values(content, values[int(found[1]) - 1])
-            member = zipfile.ZipInfo(name, _FIXED_TIME)
-            member.compress_type = zipfile.ZIP_DEFLATED
-            sink.writestr(member, content)
-    return out.getvalue()
-
-
-def _with_values(sheet: bytes, values: Mapping[str, float]) -> bytes:
-    """Put values beside the formulas of a sheet."""
-
-    def valued(cell: re.Match[bytes]) -> bytes:
-        value = values.get(cell[2].decode())
-        return cell[0] if value is None else b"%s<v>%s</v></c>" % (cell[1], repr(value).encode())
-
-    return _FORMULA_CELL.sub(valued, sheet)
+    add_head(sheet, ("Assumption of use", "What has to hold, and what if it does not"))
+    add_rows(sheet, [(found.topic, found.text) for found in summary.assumptions])
+    set_widths(sheet, (34, 140))

@@ -40,7 +40,9 @@ def packed(summary: Summary, protection: ProtectionState | None, detail: Detail 
     if detail is None and not (protection and protection.plan.pareto):
         return ""
     plain = {
-        "detail": None if detail is None else _rounded(detail.model_dump(mode="json", exclude={"mix"})),
+        "detail": None
+        if detail is None
+        else _rounded(detail.model_dump(mode="json", exclude={"mix", "groups"})),
         "outcomes": [[outcome.key, outcome.short] for outcome in OUTCOMES],
         "areas": {block.name: block.area for block in summary.blocks},
         "top": summary.target.top,

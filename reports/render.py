@@ -35,7 +35,7 @@ def render(
     """
     return {
         "blocks.csv": blocks_csv(summary),
-        "fmeda.xlsx": fmeda_xlsx(summary, protection),
+        "fmeda.xlsx": fmeda_xlsx(summary, protection, detail),
         REPORT: report_html(summary, protection, detail),
     }
 

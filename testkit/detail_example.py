@@ -71,6 +71,7 @@ def example_detail(
             "classes": [
                 _share(name, outcome[owner % 5 == i], raw.sum() / 5) for i, name in enumerate(CLASSES)
             ],
+            "groups": _groups(rows),
             "mix": [],
             "timeline": {
                 "cycles": CYCLES,
@@ -97,6 +98,34 @@ def example_detail(
             ],
         }
     )
+
+
+def _groups(rows: list[dict[str, object]]) -> list[dict[str, object]]:
+    """Return the registers by block, class and kind."""
+    groups: dict[tuple[object, ...], list[dict[str, object]]] = {}
+    for row in rows:
+        groups.setdefault((row["block"], row["register_class"], row["kind"]), []).append(row)
+    found = []
+    for (block, register_class, kind), own in groups.items():
+        sums = {
+            name: sum(row[name] for row in own) for name in ("bits", "injections", "hazardous", "fit_raw")
+        }
+        events, trials, raw = sums["hazardous"], sums["injections"], sums["fit_raw"]
+        lo, hi = clopper_pearson_limits(np.array([events]), np.array([trials]), 0.95)
+        found.append(
+            {
+                "block": block,
+                "register_class": register_class,
+                "kind": kind,
+                "registers": len(own),
+                "bits": sums["bits"],
+                "injections": trials,
+                "events": events,
+                "fit_raw": raw,
+                "fit": [raw * events / trials if trials else None, raw * float(lo[0]), raw * float(hi[0])],
+            }
+        )
+    return found
 
 
 def _share(name: str, outcomes: np.ndarray, raw: float) -> dict[str, object]:

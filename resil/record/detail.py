@@ -63,6 +63,29 @@ class PartShare(Typed):
     """Upsets in 10^9 hours that end in each outcome, in report order: estimates."""
 
 
+class GroupShare(Typed):
+    """Registers of a block that are of one class and kind of storage."""
+
+    block: str
+    """The block."""
+    register_class: str
+    """What they are for."""
+    kind: Kind
+    """Kind of storage."""
+    registers: Count
+    """How many registers or memories."""
+    bits: Count
+    """Their storage bits."""
+    injections: Count
+    """Faults that were simulated in them."""
+    events: Count
+    """Those with a hazardous outcome."""
+    fit_raw: Amount
+    """Upsets of their bits in 10^9 hours."""
+    fit: Ordered
+    """Hazardous failures in 10^9 hours: estimate, null where nothing was injected, lower and upper limit."""
+
+
 class MixRow(Typed):
     """Injections by operation, register class and block."""
 
@@ -161,6 +184,8 @@ class Detail(Typed):
     """In the order in which they run."""
     classes: tuple[PartShare, ...]
     """Register classes, those of the largest FIT first."""
+    groups: tuple[GroupShare, ...]
+    """Register groups: classes by block and kind of storage, those of the largest FIT first."""
     mix: tuple[MixRow, ...]
     """Outcomes by operation and class."""
     timeline: Timeline | None

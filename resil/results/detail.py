@@ -20,6 +20,7 @@ from resil.folder.store import INJECTIONS, SITES, STRATA
 from resil.folder.strata_file import Drawn, read_strata
 from resil.record.detail import (
     Detail,
+    GroupShare,
     MemoryMap,
     MixRow,
     OperationSpan,
@@ -115,6 +116,7 @@ def detail_of(folder: Path, summary: Summary) -> Detail | None:
         registers=tuple(registers),
         operations=_shares(summary, sampling, drawn, storage, rows, "operation", operations),
         classes=classes,
+        groups=_groups(summary, sampling, drawn, storage, rows),
         mix=_mix(summary, storage, rows, operations, [own.name for own in classes]),
         timeline=_timeline(summary, rows, place, spans, even=sampling.plan in EVENLY),
         memories=_memories(storage, rows, place, operations),
@@ -325,6 +327,33 @@ def _shares(
         return tuple(made)
     order = list(names.values())
     return tuple(sorted(made, key=lambda own: order.index(own.name)))
+
+
+def _groups(
+    summary: Summary, sampling: SamplingRecord, drawn: Drawn, storage: _Storage, rows: _Rows
+) -> tuple[GroupShare, ...]:
+    keys = list(zip(storage.block, storage.register_class, storage.kind, strict=True))
+    raw = _raw_fit(summary, storage) * storage.bits
+    table = _domains(summary, sampling, drawn, storage, rows, ("block", "register_class", "kind"))
+    made = []
+    for row in table.itertuples(index=False):
+        own = [place for place, key in enumerate(keys) if key == (row.block, row.register_class, row.kind)]
+        whole = float(raw[own].sum())
+        lo, hi = min(row.fit_lo, whole), min(row.fit_hi, whole)
+        made.append(
+            GroupShare(
+                block=row.block,
+                register_class=row.register_class,
+                kind=row.kind,
+                registers=len(own),
+                bits=int(storage.bits[own].sum()),
+                injections=int(row.injections),
+                events=int(row.events),
+                fit_raw=whole,
+                fit=RecordedInterval(min(max(row.fit, lo), hi) if row.injections else None, lo, hi),
+            )
+        )
+    return tuple(made)
 
 
 def _mix(

@@ -36,6 +36,7 @@ def test_sheets_and_one_row_for_each_block_and_failure_mode(summary):
         "Base rates",
         "Assumptions of use",
         "Assumptions & sources",
+        "Change history",
     ]
     *rows, total = records(book)
     assert [(row["Block"], row["Outcome"]) for row in rows] == [

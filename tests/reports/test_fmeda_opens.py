@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 import pytest
 
 from resil.reports.fmeda import fmeda_xlsx
+from testkit.detail_example import example_detail
 from tests.reports.example import example_protection, example_summary, protection_of, summary_of, with_alarms
 from tests.reports.test_safety import document as safety_document
 
@@ -30,7 +31,11 @@ def documents():
     yield "safety", summary_of(safety_document()), None
 
 
-CASES = {name: (summary, protection) for name, summary, protection in documents()}
+DETAIL = example_detail(registers=60)
+CASES = {
+    name: (summary, protection, DETAIL if name == "protected" else None)
+    for name, summary, protection in documents()
+}
 
 
 @pytest.fixture(params=CASES)

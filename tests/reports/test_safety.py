@@ -132,7 +132,8 @@ def test_the_workbook_has_sheets_of_verdict_and_assumptions():
     assert isinstance(data, bytes)
     book = load_workbook(io.BytesIO(data))
     assert book.sheetnames == [
-        *("Summary", "FMEDA", "Base rates", "Safety verdict", "Assumptions of use", "Assumptions & sources")
+        *("Summary", "FMEDA", "Base rates", "Safety verdict", "Assumptions of use", "Assumptions & sources"),
+        "Change history",
     ]
     rows = {row[0]: row for row in book["Safety verdict"].iter_rows(min_row=2, values_only=True)}
     assert rows["SPFM, transient faults"][1:4] == ("yes", "met", "share")
