@@ -19,6 +19,8 @@ from resil.stats.categories import categories
 
 # In 16/12 nm FinFET processes at most 3 bits were seen (Sakamoto et al., IEEE TNS, 2025).
 LARGEST = 3
+# What verdicts hold for: the shares of sizes as they are declared, or any of the declared sizes.
+DECLARED, ANY = SHARES = ("declared", "any")
 
 IntArray = npt.NDArray[np.int64]
 
@@ -65,9 +67,10 @@ def cluster_sizes(seed: int, stratum: str, shares: Sequence[float], start: int, 
     return sizes
 
 
-def clusters_text(shares: Sequence[float]) -> str:
-    """Return a sentence of the upsets that the shares stand for."""
+def clusters_text(shares: Sequence[float], any_shares: bool = False) -> str:
+    """Return what upsets the shares stand for, and whether verdicts hold for other shares of these sizes."""
     if len(shares) == 1:
         return "Every upset flips one bit: multi-cell upsets are not in these figures."
     parts = [f"{share:.3g} flip {bits}" for bits, share in enumerate(shares, start=1) if share]
-    return f"Of all upsets {', '.join(parts)} adjacent bits of a word, fewer at its end."
+    said = f"Of all upsets {', '.join(parts)} adjacent bits of a word, fewer at its end."
+    return f"{said} What is met is met whatever the shares of these sizes are." if any_shares else said

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from resil.campaign.clusters import read_clusters
+from resil.campaign.clusters import ANY, read_clusters
 from resil.campaign.sampling_settings import SamplingSettings
 from resil.campaign.section import Section
 
@@ -17,6 +17,7 @@ MODELS = (UPSET, STUCK_AT)
 PERMANENT_PLANS = ("proportional", "uniform")
 EXTERNAL_PLANS = ("proportional", "uniform")
 _FEWEST_PREDICTED = 100
+_FEWEST_SIZES = 2
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,7 @@ class FaultSettings:
             permanent faults. "memory_upset" follows from kinds outside the NPU: bits of memory inverted.
         minimum_in: Least number in each kind of storage of some blocks, or by kind, in place of
             `minimum_per_block`.
+        any_shares: Verdicts hold whatever the shares of the sizes in `clusters` are.
     """
 
     kinds: tuple[str, ...]
@@ -41,6 +43,7 @@ class FaultSettings:
     clusters: tuple[float, ...] = (1.0,)
     model: str = UPSET
     minimum_in: Mapping[str, int | Mapping[str, int]] = field(default_factory=dict)
+    any_shares: bool = False
 
     @property
     def permanent(self) -> bool:
@@ -69,11 +72,15 @@ def read_faults(section: Section) -> FaultSettings:
         section.wrong("minimum_per_block", expected, f"{minimum:,}", "lower it or ask for more injections")
     minima = _minima(section, injections)
     clusters = read_clusters(section)
+    any_shares = section.choice("cluster_shares") == ANY
+    if any_shares and section.sound("clusters") and sum(share > 0.0 for share in clusters) < _FEWEST_SIZES:
+        expected = "two sizes or more in [faults.clusters], each with some of the injections"
+        section.wrong("cluster_shares", expected, "one", "declare them, or remove the key")
     model = section.choice("model")
     if set(kinds) & set(EXTERNAL_KINDS) and section.sound("kinds"):
         model = _external_model(section, kinds, model)
     section.finish()
-    return FaultSettings(kinds, injections, minimum, clusters, model, minima)
+    return FaultSettings(kinds, injections, minimum, clusters, model, minima, any_shares)
 
 
 def _external_model(section: Section, kinds: tuple[str, ...], model: str) -> str:

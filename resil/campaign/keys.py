@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from resil.campaign.clusters import LARGEST
+from resil.campaign.clusters import DECLARED, LARGEST, SHARES
 from resil.campaign.data_set import DATA_SET
 from resil.campaign.declaration import ABSENT, Key, KeyTable
 from resil.campaign.execution_keys import engine_tables
@@ -229,6 +229,14 @@ FAULTS = KeyTable(
             "See `[faults.clusters]`. Without the key every upset flips one bit.",
             ABSENT,
             table=_CLUSTERS,
+        ),
+        Key(
+            "cluster_shares",
+            "string",
+            'What is met holds for the shares of cluster sizes as they are `"declared"`, or for `"any"` '
+            "shares of these sizes: the worst of all upsets having one of them decides.",
+            DECLARED,
+            choices=SHARES,
         ),
         Key(
             "model",

@@ -11,6 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from resil.campaign.campaign import Campaign
+from resil.campaign.clusters import ANY
 from resil.campaign.data_set import DataSet
 from resil.campaign.farm_settings import FarmSettings
 from resil.campaign.fault_settings import UPSET
@@ -60,6 +61,7 @@ def campaign_tables(campaign: Campaign) -> dict[str, dict[str, Value]]:
             "minimum_per_block": faults.minimum_per_block,
             "minimum_in": dict(faults.minimum_in) or None,
             "clusters": {str(i): share for i, share in enumerate(faults.clusters, start=1) if share},
+            "cluster_shares": ANY if faults.any_shares else None,
         },
         "sampling": _sampling(campaign),
         "execution": {

@@ -182,7 +182,7 @@ def _scope(campaign: Campaign, bits: Mapping[str, int]) -> str:
     left = not_injected(campaign, bits)
     reason = campaign.safety.left_out if campaign.safety else ""
     without = f" Not in these figures: {left}{f' ({reason})' if reason else ''}." if left else ""
-    what = clusters_text(campaign.faults.clusters)
+    what = clusters_text(campaign.faults.clusters, campaign.faults.any_shares)
     logic = "transients in logic and in clock and reset trees"
     if campaign.faults.permanent:
         what = "Every fault is one bit held at 0 or at 1 from reset on; upsets are not in these figures."

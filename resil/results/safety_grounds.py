@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import product
 
 from resil.bench.bench import Bench
@@ -15,7 +15,7 @@ from resil.faults.sampling import Sample
 from resil.results.assumptions import not_injected, rated_apart
 from resil.results.estimates import Estimates
 from resil.results.evidence import sample_evidence
-from resil.results.safety_rows import Grounds, Permanent
+from resil.results.safety_rows import Grounds, Permanent, Sizes
 from resil.stats.evidence import Evidence
 from resil.stats.technology import RawRates
 
@@ -107,13 +107,6 @@ def grounds_of(
         permanent: What is known of permanent faults, or why nothing is.
     """
     by_block = sample_evidence(campaign, sample, estimates, by_block=True)
-    of_sizes = {
-        f"upsets of {'one bit' if size == 1 else f'{size} adjacent bits'} alone": (
-            sample_evidence(campaign, sample, estimates, size=size),
-            sample_evidence(campaign, sample, estimates, size=size, by_block=True),
-        )
-        for size in sample.by_size
-    }
     return Grounds(
         settings,
         frozenset(campaign.hazardous),
@@ -124,8 +117,33 @@ def grounds_of(
         permanent,
         rate_variations(technology, campaign.faults.kinds),
         sample.slowest_alarm,
-        of_sizes,
+        _of_sizes(campaign, sample, estimates, sample.by_size),
+        deciding_sizes(campaign, sample, estimates),
     )
+
+
+def deciding_sizes(campaign: Campaign, sample: Sample, estimates: Estimates) -> Sizes:
+    """Return what is known if all upsets had one of the declared sizes, where the shares may be any.
+
+    Rates are sums over sizes, weighted by their shares, so what they can be is reached where one has all.
+
+    Returns:
+        By name of a corner, the evidence, and the same by block; none where the declared shares decide.
+    """
+    if not campaign.faults.any_shares:
+        return {}
+    declared = [size for size, share in enumerate(campaign.faults.clusters, start=1) if share > 0.0]
+    return _of_sizes(campaign, sample, estimates, declared)
+
+
+def _of_sizes(campaign: Campaign, sample: Sample, estimates: Estimates, sizes: Iterable[int]) -> Sizes:
+    return {
+        f"upsets of {'one bit' if size == 1 else f'{size} adjacent bits'} alone": (
+            sample_evidence(campaign, sample, estimates, size=size),
+            sample_evidence(campaign, sample, estimates, size=size, by_block=True),
+        )
+        for size in sizes
+    }
 
 
 def rate_variations(technology: RawRates, kinds: tuple[str, ...]) -> dict[str, dict[str, float]]:

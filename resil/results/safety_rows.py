@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from resil.campaign.safety import SafetyMechanism, SafetySettings
@@ -29,6 +29,10 @@ _IN_TIME = 0.99
 _PERMANENT_ALONE = ("spfm_permanent", "lfm_permanent", *classes.PERMANENT)
 _OF_PERMANENT = (*_PERMANENT_ALONE, "pmhf_share", classes.MEASURES)
 _CREDITED = ("spfm_transient", classes.IN_USE, "spfm_permanent", "lfm_permanent", "pmhf_share")
+
+
+Sizes = Mapping[str, tuple[Evidence, Evidence]]
+"""By name of a variation, evidence, and the same by block, if all upsets were clusters of one size."""
 
 
 @dataclass(frozen=True)
@@ -73,8 +77,8 @@ class Grounds:
         permanent: Of permanent faults; a text says why there is none.
         rates: By name of a variation, the factors of the raw rates of kinds of storage.
         slowest_alarm: Most cycles from a fault to its alarm; -1 if none rose.
-        of_sizes: By name of a variation, `evidence` and `by_block` if all upsets were clusters of one size;
-            whatever the shares of sizes are, rates lie between these.
+        of_sizes: If all upsets were clusters of one size; whatever the shares are, rates lie between these.
+        deciding: Those of them that decide, as the raw rates' corners do; none where declared shares decide.
     """
 
     settings: SafetySettings
@@ -86,11 +90,22 @@ class Grounds:
     permanent: Permanent | str
     rates: Mapping[str, Mapping[str, float]]
     slowest_alarm: int = -1
-    of_sizes: Mapping[str, tuple[Evidence, Evidence]] = field(default_factory=dict)
+    of_sizes: Sizes = field(default_factory=dict)
+    deciding: Sizes = field(default_factory=dict)
 
     def varied(self, factors: Mapping[str, float]) -> Grounds:
         """Return the same with the raw upset rates of kinds of storage multiplied."""
         return replace(self, evidence=self.evidence.scaled(factors), by_block=self.by_block.scaled(factors))
+
+    def corners(self) -> Iterator[tuple[str, Grounds]]:
+        """Yield the corners that decide beside the centre: of raw rates, of cluster sizes, and of both."""
+        for title, factors in self.rates.items():
+            yield title, self.varied(factors)
+        for size, (evidence, by_block) in self.deciding.items():
+            alone = replace(self, evidence=evidence, by_block=by_block)
+            yield size, alone
+            for title, factors in self.rates.items():
+                yield f"{title}, {size}", alone.varied(factors)
 
 
 def safety_verdict(grounds: Grounds, undecided: str = "") -> Safety:
@@ -211,10 +226,10 @@ class Decided:
 
 
 def over_corners(grounds: Grounds, hazards: Hazards) -> list[Decided]:
-    """Judge every row at the centre of the raw rates and at each corner of them; the worst decides."""
+    """Judge every row at the centre, which has the declared shares, and at each corner; the worst decides."""
     found = [Decided(row, row) for row in _rows(grounds, hazards)]
-    for title, factors in grounds.rates.items():
-        varied = _rows(grounds.varied(factors), hazards)
+    for title, at in grounds.corners():
+        varied = _rows(at, hazards)
         found = [
             replace(own, worst=row, corner=title) if _badness(row) > _badness(own.worst) else own
             for own, row in zip(found, varied, strict=True)

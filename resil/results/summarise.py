@@ -26,7 +26,7 @@ from resil.results.evidence import evidence_record, sample_evidence
 from resil.results.figures import block_fields, rated_figures, stored_bits
 from resil.results.inferences import inference_note
 from resil.results.population import population_text
-from resil.results.safety_grounds import grounds_of, rate_variations
+from resil.results.safety_grounds import deciding_sizes, grounds_of, rate_variations
 from resil.results.safety_rows import NO_PERMANENT, Permanent, safety_verdict
 from resil.results.sampling_facts import beyond_sample, sampling_notes, sampling_record
 from resil.results.summary_parts import (
@@ -124,7 +124,8 @@ def summarise(
     scope = _verdict_scope(campaign, scope_text(campaign.faults.kinds, everything))
     left = left_out(evidence, campaign.hazardous)
     corners = rate_variations(technology, campaign.faults.kinds)
-    views = views_of(evidence, frozenset(campaign.hazardous), corners, total.fit)
+    sizes = {title: own for title, (own, _) in deciding_sizes(campaign, sample, found).items()}
+    views = views_of(evidence, frozenset(campaign.hazardous), corners, total.fit, sizes)
     population = population_text(campaign, bench.network.name, bench.inputs, bench.network.sequence)
     undecided = sanity.reason or beyond_sample(campaign, len(goldens))
     return Summary(
@@ -269,9 +270,10 @@ def _verdict_scope(campaign: Campaign, scope: str) -> str:
 
 
 def _fault_note(campaign: Campaign) -> str:
+    clusters = clusters_text(campaign.faults.clusters, campaign.faults.any_shares)
     if campaign.faults.external:
         return (
-            f"{clusters_text(campaign.faults.clusters)} The FIT are those of memory outside the NPU, by the "
+            f"{clusters} The FIT are those of memory outside the NPU, by the "
             "raw rate of SRAM in this technology. They are no part of the NPU's FIT; its storage is not in "
             "these figures."
         )
@@ -280,7 +282,7 @@ def _fault_note(campaign: Campaign) -> str:
             "Every fault is a storage bit held at 0 or at 1 from reset on; the rate of a bit is of both. "
             "Permanent faults of the logic between registers are not in these figures."
         )
-    return f"{clusters_text(campaign.faults.clusters)} Transients in logic are not in these figures."
+    return f"{clusters} Transients in logic are not in these figures."
 
 
 def _notes(campaign: Campaign, bench: Bench, area: AreaFacts, bits: Mapping[str, int]) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from resil.results.evidence import Hazards, classes_of
 from resil.stats.evidence import Evidence
@@ -21,7 +22,7 @@ class View:
 
     Attributes:
         fit: At the centre of the raw rates.
-        worst: At the corner of their ranges where the upper limit is highest.
+        worst: At the corner of their ranges, and of cluster sizes, where the upper limit is highest.
         corner: That corner.
     """
 
@@ -50,7 +51,13 @@ class Views:
     unaided: View
 
 
-def views_of(evidence: Evidence, hazardous: frozenset[str], corners: Corners, total: Interval) -> Views:
+def views_of(
+    evidence: Evidence,
+    hazardous: frozenset[str],
+    corners: Corners,
+    total: Interval,
+    sizes: Mapping[str, Evidence] = MappingProxyType({}),
+) -> Views:
     """Return both views of the hazardous FIT.
 
     Args:
@@ -58,12 +65,15 @@ def views_of(evidence: Evidence, hazardous: frozenset[str], corners: Corners, to
         hazardous: Outcomes that count.
         corners: By name, factors of the raw rates of kinds of storage.
         total: With the error flag, at the centre, as the run states it.
+        sizes: By name of a corner, the evidence if all upsets had one size, where the shares may be any.
     """
     names = classes_of(evidence)
     aided = Hazards(hazardous).among(names)
     unaided = Hazards(hazardous, due_credited=False).among(names)
     other = total if aided == unaided else evidence.rate(unaided)
-    return Views(_view(evidence, aided, corners, total), _view(evidence, unaided, corners, other))
+    return Views(
+        _view(evidence, aided, corners, total, sizes), _view(evidence, unaided, corners, other, sizes)
+    )
 
 
 def highest_factor(corners: Corners) -> float:
@@ -71,7 +81,13 @@ def highest_factor(corners: Corners) -> float:
     return max((factor for own in corners.values() for factor in own.values()), default=1.0)
 
 
-def _view(evidence: Evidence, names: frozenset[str], corners: Corners, centre: Interval) -> View:
+def _view(
+    evidence: Evidence,
+    names: frozenset[str],
+    corners: Corners,
+    centre: Interval,
+    sizes: Mapping[str, Evidence],
+) -> View:
     found = [(centre, CENTRE)]
     kinds = {group.kind for group in evidence.groups if group.fit_raw > 0.0}
     for title, factors in corners.items():
@@ -79,5 +95,10 @@ def _view(evidence: Evidence, names: frozenset[str], corners: Corners, centre: I
         alike = len(own) == 1
         rate = centre.scaled(own.pop()) if alike else evidence.scaled(factors).rate(names)
         found.append((rate, title))
+    for size, alone in sizes.items():
+        found.append((alone.rate(names), size))
+        found += [
+            (alone.scaled(factors).rate(names), f"{title}, {size}") for title, factors in corners.items()
+        ]
     worst, corner = max(found, key=lambda one: one[0].hi)
     return View(centre, worst, corner)

@@ -8,6 +8,7 @@ import pytest
 
 from resil.campaign.campaign import load_campaign
 from resil.cli import main
+from resil.errors import CampaignError, ExitCode
 from resil.faults.population import make_population
 from resil.files import read_json
 from resil.rtl_harness.faults import Injection, Seen
@@ -17,6 +18,7 @@ from testkit.fake import FakeEngine, fake_bench, install
 
 SHARES = {1: 0.6, 2: 0.25, 3: 0.15}
 SAFETY = '\n[safety]\nasil = "D"\nclaims = ["spfm_transient"]\nleft_out = "SRAM has ECC"\n'
+ANY_SHARES = 'cluster_shares = "any"'
 CLUSTERS = "clusters = {1 = 0.6, 2 = 0.25, 3 = 0.15}\n[technology]"
 
 
@@ -66,6 +68,61 @@ def test_sizes_are_those_that_were_drawn_and_words_cut_them_off(finished):
     assert (flipped == drawn).mean() > 0.8
     for size, share in SHARES.items():
         assert abs((drawn == size).mean() - share) < 5 * np.sqrt(share * (1 - share) / len(drawn))
+
+
+def judged(tmp_path, monkeypatch, name, shares="", budget="", outcome=only_clusters_do_harm):
+    """The summary and the exit code of a campaign with clusters."""
+    install(monkeypatch)
+    monkeypatch.setattr(FakeEngine, "outcome", outcome)
+    file = tmp_path / f"{name}.toml"
+    clusters = CLUSTERS.replace("\n[technology]", f"\n{shares}\n[technology]")
+    file.write_text(TEXT[: TEXT.index("[budget]")].replace("[technology]", clusters) + budget + SAFETY)
+    code = main(["run", str(file), "--out", str(tmp_path / name)])
+    return read_json(tmp_path / name / "summary.json", ""), code
+
+
+def test_any_shares_are_judged_at_their_worst(tmp_path, monkeypatch):
+    """A budget between what the declared shares have and what clusters alone would have."""
+    declared, _ = judged(tmp_path, monkeypatch, "declared")
+    total = declared["verdict"]["corner_fit"][2]
+    budget = f"[budget]\nfit = {1.2 * total}\nrationale = 'a test'\n"
+    (of_declared, kept), (of_any, missed) = (
+        judged(tmp_path, monkeypatch, name, shares, budget)
+        for name, shares in (("kept", ""), ("any", ANY_SHARES))
+    )
+    assert (of_declared["verdict"]["result"], of_any["verdict"]["result"]) == ("met", "missed")
+    assert (kept, missed) == (ExitCode.MISSED, ExitCode.MISSED)  # by the claim on SPFM, and by both
+    verdict = of_any["verdict"]
+    assert verdict["corner"].endswith("adjacent bits alone")
+    assert verdict["corner_fit"][2] > 1.5 * of_declared["verdict"]["corner_fit"][2]
+    assert verdict["fit"] == of_declared["verdict"]["fit"]
+    rows = {row["name"]: row for row in of_any["safety"]["rows"]}
+    assert rows["spfm_transient"]["corner"].endswith("adjacent bits alone")
+    assert "whatever the shares" in str(of_any["assumptions"])
+    assert 'cluster_shares = "any"' in (tmp_path / "any" / "campaign.toml").read_text()
+
+
+def test_where_single_bits_do_harm_they_decide(tmp_path, monkeypatch):
+    def harm(engine, fault):
+        effect = Seen.MASKED if fault.bits > 1 else Seen.SDC_CRITICAL
+        return Injection(fault, effect, 5100, 0, "00", None, None)
+
+    found, _ = judged(tmp_path, monkeypatch, "any", ANY_SHARES, outcome=harm)
+    assert found["verdict"]["corner"].endswith("upsets of one bit alone")
+
+
+def test_no_set_is_chosen_for_any_shares(tmp_path, monkeypatch, capsys):
+    judged(tmp_path, monkeypatch, "any", ANY_SHARES)
+    capsys.readouterr()
+    assert main(["protect", str(tmp_path / "any"), "--budget-fit", "1"]) == ExitCode.USAGE
+    assert "[faults] cluster_shares: expected declared shares" in capsys.readouterr().err
+
+
+def test_any_shares_need_sizes(tmp_path):
+    file = tmp_path / "small.toml"
+    file.write_text(TEXT.replace("[technology]", f"{ANY_SHARES}\n[technology]"))
+    with pytest.raises(CampaignError, match=r"cluster_shares: expected two sizes"):
+        load_campaign(file)
 
 
 def test_counts_of_sizes_add_up_and_single_bits_have_none(finished, tmp_path, monkeypatch):
