@@ -31,6 +31,7 @@ from resil.record.typed import Count, Typed
 # By which tables results are judged, whatever was injected; () for all keys of a table.
 _JUDGED_BY: dict[str, tuple[str, ...]] = {
     "campaign": ("confidence",),
+    "faults": ("cluster_shares",),
     "network": ("accept_golden",),
     "sampling": ("inputs",),
     **dict.fromkeys(("technology", "budget", "safety", "area"), ()),

@@ -110,6 +110,16 @@ def test_runs_judged_by_different_rules_are_refused(run, tmp_path, capsys, old, 
     assert not (tmp_path / "out").exists()
 
 
+def test_runs_for_declared_and_for_any_cluster_shares_are_not_joined(run, tmp_path, capsys):
+    """The fault: the joined run was judged by the shares of the larger one, and nothing said so."""
+    declared = TEXT.replace("[technology]", "clusters = { 1 = 0.8, 2 = 0.2 }\n[technology]")
+    strict = declared.replace("\n[technology]", '\ncluster_shares = "any"\n[technology]')
+    one, other = run("one", strict), run("other", declared.replace("= 200", "= 300"))
+    capsys.readouterr()
+    assert merge(tmp_path / "out", one, other) == 2
+    assert "[faults] cluster_shares: any and None" in capsys.readouterr().err
+
+
 def test_injections_that_contradict_each_other_are_refused(run, tmp_path, capsys, monkeypatch):
     one = run("one")
     monkeypatch.setattr(fake.FakeEngine, "outcome", _another(fake.FakeEngine.outcome))
