@@ -1,0 +1,357 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The simulator of faulty logic, from Python."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from resil.rtl_harness.engine.fast.native.circuit import Circuit, PackedCircuit
+from resil.rtl_harness.errors import SimulationError
+
+# Cycles after which groups of machines are looked at, and as a power of 2 how many flip-flops differ of a
+# machine that has gone far from the golden run.
+WINDOW, FAR = 256, 7
+
+OUTPUT = np.dtype([("memory", np.int32), ("word", np.uint64), ("byte", np.int32)], align=True)
+
+
+class How(IntEnum):
+    """How a run ended.
+
+    SAME: as the golden run, for nothing that is observed depends on the net. UNEXCITED: likewise, for the net
+    has the value at which it is held. DONE, LIMIT: finished, timed out. LOOP: a state came again, so that it
+    would go on like that until the time-out. DETECTED: where an alarm reported it. UNDEFINED: it used what
+    the gates leave open.
+    """
+
+    SAME = 0
+    UNEXCITED = 1
+    DONE = 2
+    LIMIT = 3
+    LOOP = 4
+    DETECTED = 5
+    UNDEFINED = 6
+
+
+@dataclass(frozen=True)
+class LogicObserved:
+    """What is observed of a circuit's runs.
+
+    Attributes:
+        state: Of the compiled model, just out of reset, (bytes,).
+        reset: What an asynchronous load sets of each flip-flop; -1 if that is not known, (flip_flops,).
+        counted: Whether each flip-flop is compared at the end, (flip_flops,).
+        memories: Whether each memory is, (memories,).
+        outputs: Bytes of the outputs, as `OUTPUT`.
+        done: How many of the circuit's ports say that it is done; the others are the status.
+        detects: Alarms that report a detected fault, a bit for each.
+        corrects: Likewise a corrected one.
+    """
+
+    state: npt.NDArray[np.uint8]
+    reset: npt.NDArray[np.int8]
+    counted: npt.NDArray[np.uint8]
+    memories: npt.NDArray[np.uint8]
+    outputs: npt.NDArray[np.void]
+    done: int
+    detects: int
+    corrects: int
+
+
+class PinKind(IntEnum):
+    """What a pin is.
+
+    NET: it drives a net, all of which is held. OPERAND: an input of a gate; what else the net feeds is not
+    held. DATA: what a flip-flop takes at each edge. LOAD: the asynchronous load of a flip-flop, held where it
+    does not act.
+    """
+
+    NET = 0
+    OPERAND = 1
+    DATA = 2
+    LOAD = 3
+
+
+class HeldPin(NamedTuple):
+    """A pin that is held.
+
+    Attributes:
+        kind: See `PinKind`.
+        at: Net, row of the gates, or row of the flip-flops.
+        value: 0 or 1.
+        column: Of an operand: 1 a, 2 b, 3 s.
+    """
+
+    kind: PinKind
+    at: int
+    value: int
+    column: int = 0
+
+
+HeldPins = tuple[HeldPin, ...]
+"""A permanent fault: pins that are held from the release of reset on."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogicEnd:
+    """How a run with a fault ended.
+
+    Attributes:
+        how: See `How`.
+        end_cycle: Edges from the release of reset.
+        status: The status word then.
+        output: Raw bytes of the outputs.
+        differs: Storage that is compared is not as at the golden run's end; known only of runs that are done
+            with equal outputs.
+        detected: Place of the first alarm that reported a detected fault, and the cycle; None if none did.
+        corrected: Likewise of a corrected one.
+    """
+
+    how: How
+    end_cycle: int
+    status: int
+    output: bytes
+    differs: bool
+    detected: tuple[int, int] | None
+    corrected: tuple[int, int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class LogicGolden:
+    """The run without a fault.
+
+    Attributes:
+        cycles: Its length.
+        status: The status word at its end.
+        output: Raw bytes of the outputs.
+        alarms: Alarms that rise in it, a bit for each.
+    """
+
+    cycles: int
+    status: int
+    output: bytes
+    alarms: int
+
+
+@dataclass
+class LogicCounts:
+    """What was done for runs so far.
+
+    Attributes:
+        evaluations: Of a gate for 512 machines.
+        group_cycles: Cycles of 512 machines.
+        lane_cycles: Cycles of machines.
+        loops: Machines whose state came again.
+        moved: Machines that were put together with others that had gone far from the golden run.
+    """
+
+    evaluations: int = 0
+    group_cycles: int = 0
+    lane_cycles: int = 0
+    loops: int = 0
+    moved: int = 0
+
+
+class _Observed(ctypes.Structure):
+    _fields_ = (
+        *((name, ctypes.c_void_p) for name in ("state", "reset", "counted", "memories", "outputs")),
+        *((name, ctypes.c_uint64) for name in ("output_count", "done", "detects", "corrects")),
+    )
+
+
+_RESULT = np.dtype(
+    [
+        *((name, np.int32) for name in ("how", "differs")),
+        *((name, np.uint64) for name in ("end_cycle", "status")),
+        *((name, np.int32) for name in ("detected", "corrected")),
+        *((name, np.uint64) for name in ("detected_cycle", "corrected_cycle")),
+    ],
+    align=True,
+)
+_HELD = np.dtype([(name, np.uint32) for name in ("first", "count")], align=True)
+_PIN = np.dtype([(name, np.int32) for name in ("kind", "at", "column", "value")], align=True)
+
+
+class LogicSimulator:
+    """Simulates permanent faults of a circuit's nets.
+
+    Args:
+        library: That `build_library` made.
+        circuit: The gates, with the places of their storage.
+        observed: What is observed.
+
+    Attributes:
+        counts: What was done so far.
+
+    Raises:
+        SimulationError: If the circuit is none that it can simulate.
+    """
+
+    def __init__(self, library: Path, circuit: Circuit, observed: LogicObserved) -> None:
+        self._calls = _load(library)
+        self._circuit = PackedCircuit(circuit)
+        self._nets = circuit.nets
+        self._flip_flops = len(circuit.flip_flops)
+        self._memories = circuit.memories
+        self._outputs = len(observed.outputs)
+        # The state is read from where it is now: a copy, for the model goes on.
+        self._kept = [
+            np.ascontiguousarray(array).copy()
+            for array in (
+                observed.state,
+                observed.reset,
+                observed.counted,
+                observed.memories,
+                observed.outputs,
+            )
+        ]
+        given = _Observed(
+            *(array.ctypes.data for array in self._kept),
+            self._outputs,
+            observed.done,
+            observed.detects,
+            observed.corrects,
+        )
+        self._handle: int | None = self._calls.logic_create(self._circuit.address, ctypes.byref(given))
+        if not self._handle:
+            raise self._failure()
+        self.counts = LogicCounts()
+
+    def close(self) -> None:
+        """Free it."""
+        if self._handle:
+            self._calls.logic_destroy(self._handle)
+            self._handle = None
+
+    def golden(self, limit: int) -> LogicGolden:
+        """Simulate without a fault; raise SimulationError if it is not done within `limit` cycles."""
+        output = np.zeros(self._outputs, np.uint8)
+        found = (ctypes.c_uint64 * 3)()
+        self._check(self._calls.logic_golden(self._handle, limit, output.ctypes.data, found))
+        return LogicGolden(int(found[0]), int(found[1]), output.tobytes(), int(found[2]))
+
+    def golden_state(self, cycle: int) -> npt.NDArray[np.uint8]:
+        """Return the value of each flip-flop after `cycle` edges of the run without a fault."""
+        values = np.zeros(self._flip_flops, np.uint8)
+        self._check(self._calls.logic_golden_state(self._handle, cycle, values.ctypes.data))
+        return values
+
+    def golden_memory(self, cycle: int, memory: int) -> bytes:
+        """Return the bytes of a memory then, as the model keeps them."""
+        shape = self._memories[memory]
+        values = np.zeros(int(shape["words"]) * int(shape["entry_bytes"]), np.uint8)
+        self._check(self._calls.logic_golden_memory(self._handle, cycle, memory, values.ctypes.data))
+        return values.tobytes()
+
+    def values(self) -> npt.NDArray[np.uint8]:
+        """Return which values each net has in the golden run: bit 0 for 0, bit 1 for 1, (nets,)."""
+        found = np.zeros(self._nets, np.uint8)
+        self._check(self._calls.logic_values(self._handle, found.ctypes.data))
+        return found
+
+    def reaches(self) -> npt.NDArray[np.bool_]:
+        """Return whether something that is observed depends on each net, (nets,)."""
+        found = np.zeros(self._nets, np.uint8)
+        self._check(self._calls.logic_reaches(self._handle, found.ctypes.data))
+        return found.astype(bool)
+
+    def run(
+        self,
+        faults: Sequence[HeldPins],
+        limit: int,
+        allowance: int | None = None,
+        until_detection: bool = False,
+        *,
+        window: int = WINDOW,
+        far: int = FAR,
+    ) -> list[LogicEnd]:
+        """Return how the run with each fault ends.
+
+        Args:
+            faults: What is held.
+            limit: Cycles after which a run counts as not finishing.
+            allowance: Cycles for which the counter of operations may stand still; None if it may for ever.
+            until_detection: Runs end where an alarm reports a detected fault.
+            window: Cycles after which machines are looked at; results do not depend on it.
+            far: Those that differ in 2^far flip-flops are put together; likewise.
+
+        Raises:
+            SimulationError: If there is no such pin, a net is a constant, or asynchronous loads never settle.
+        """
+        held = np.zeros(len(faults), _HELD)
+        held["count"] = [len(fault) for fault in faults]
+        held["first"] = np.cumsum(held["count"], dtype=np.uint32) - held["count"]
+        pins = np.array([(p.kind, p.at, p.column, p.value) for fault in faults for p in fault], _PIN)
+        results = np.zeros(len(faults), _RESULT)
+        output = np.zeros((len(faults), self._outputs), np.uint8)
+        limits = (ctypes.c_uint64 * 5)(limit, allowance or 0, int(until_detection), window, far)
+        counts = (ctypes.c_uint64 * 5)()
+        self._check(
+            self._calls.logic_run(
+                self._handle,
+                held.ctypes.data,
+                len(faults),
+                pins.ctypes.data,
+                limits,
+                results.ctypes.data,
+                output.ctypes.data,
+                counts,
+            )
+        )
+        for name, number in zip(vars(self.counts), counts, strict=True):
+            setattr(self.counts, name, getattr(self.counts, name) + int(number))
+        return [_end(result, raw.tobytes()) for result, raw in zip(results, output, strict=True)]
+
+    def _check(self, code: int) -> None:
+        if code:
+            raise self._failure()
+
+    def _failure(self) -> SimulationError:
+        return SimulationError(f"the simulator of faulty logic: {self._calls.logic_error().decode()}")
+
+
+def _end(result: np.void, output: bytes) -> LogicEnd:
+    def alarm(name: str) -> tuple[int, int] | None:
+        place = int(result[name])
+        return None if place < 0 else (place, int(result[f"{name}_cycle"]))
+
+    return LogicEnd(
+        How(int(result["how"])),
+        int(result["end_cycle"]),
+        int(result["status"]),
+        output,
+        bool(result["differs"]),
+        alarm("detected"),
+        alarm("corrected"),
+    )
+
+
+@lru_cache
+def _load(path: Path) -> ctypes.CDLL:
+    library = ctypes.CDLL(str(path))
+    pointer, number, code = ctypes.c_void_p, ctypes.c_uint64, ctypes.c_int32
+    signatures: dict[str, tuple[object, list[object]]] = {
+        "logic_error": (ctypes.c_char_p, []),
+        "logic_create": (pointer, [pointer, pointer]),
+        "logic_destroy": (None, [pointer]),
+        "logic_golden": (code, [pointer, number, pointer, pointer]),
+        "logic_golden_state": (code, [pointer, number, pointer]),
+        "logic_golden_memory": (code, [pointer, number, code, pointer]),
+        "logic_values": (code, [pointer, pointer]),
+        "logic_reaches": (code, [pointer, pointer]),
+        "logic_run": (code, [pointer, pointer, number, pointer, pointer, pointer, pointer, pointer]),
+    }
+    for name, (result, arguments) in signatures.items():
+        function = getattr(library, name)
+        function.restype = result
+        function.argtypes = arguments
+    return library

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+// See evaluator.h.
+
+#include "evaluator.h"
+
+#include <algorithm>
+
+namespace {
+
+void set_bit(std::vector<uint64_t>& bits, size_t i) { bits[i / 64] |= uint64_t{1} << (i % 64); }
+void clear_bit(std::vector<uint64_t>& bits, size_t i) { bits[i / 64] &= ~(uint64_t{1} << (i % 64)); }
+bool has_bit(const std::vector<uint64_t>& bits, size_t i) { return bits[i / 64] >> (i % 64) & 1; }
+
+// Operations as `rtl_harness/engine/fast/native/bit_parallel.h` numbers them.
+Lanes computed(int32_t operation, const Lanes& a, const Lanes& b, const Lanes& s) {
+  switch (operation) {
+    case 0: return a;
+    case 1: return ~a;
+    case 2: return a & b;
+    case 3: return ~(a & b);
+    case 4: return a | b;
+    case 5: return ~(a | b);
+    case 6: return a ^ b;
+    case 7: return ~(a ^ b);
+    case 8: return a & ~b;
+    case 9: return a | ~b;
+    case 10: return (s & b) | (~s & a);
+    default: return ~((s & b) | (~s & a));
+  }
+}
+
+}  // namespace
+
+Evaluator::Evaluator(const Design& d, const Golden& golden, const Memories& memories)
+    : design_(d),
+      golden_(golden),
+      memories_(memories),
+      differs_(d.nets),
+      stored_(d.flip_flops.size()),
+      dirty_(d.targets() / 64),
+      sets_(d.targets() / Design::kSet),
+      involved_(golden.gate_words()),
+      is_touched_((d.nets + 63) / 64),
+      is_stored_touched_((d.flip_flops.size() + 63) / 64),
+      reading_(d.reads.size()),
+      writing_(d.writes.size()),
+      is_held_(is_touched_.size()),
+      is_held_gate_(involved_.size()) {}
+
+void Evaluator::hold(std::vector<Held>& held) {
+  held_ = &held;
+  for (uint32_t i = 0; i < held.size(); ++i) {
+    const Held& h = held[i];
+    if (h.kind == kDataPin) {
+      held_data_[h.at] = i;
+    } else if (h.kind == kLoadPin) {
+      held_loads_[h.at] = i;
+    } else if (h.kind == kOperandPin) {
+      held_operands_[static_cast<size_t>(h.at)].push_back(i);
+      set_bit(is_held_gate_, static_cast<size_t>(h.at));
+    } else {
+      held_nets_[h.at] = i;
+      set_bit(is_held_, static_cast<size_t>(h.at));
+      if (design_.driver[h.at] < 0) held_sources_.push_back(h.at);
+    }
+  }
+}
+
+void Evaluator::enter(uint64_t r, const std::vector<Stored>& state, std::vector<Held>& held, const Overlay& overlay) {
+  r_ = r;
+  row_ = golden_.row(r);
+  overlay_ = &overlay;
+  entered_ = true;
+  hold(held);
+  for (const Stored& s : state) store(s.flip_flop, s.d);
+  set_held_sources();
+  for (const Held& h : held) {
+    int32_t gate = -1;
+    if (h.kind == kOperandPin) gate = h.at;
+    if (h.kind == kNetPin) gate = design_.driver[h.at];
+    if (gate < 0) continue;
+    mark(static_cast<size_t>(gate));
+    set_bit(involved_, static_cast<size_t>(gate));
+  }
+}
+
+void Evaluator::store(uint32_t i, const Lanes& d) {
+  if (!has_bit(is_stored_touched_, i)) {
+    set_bit(is_stored_touched_, i);
+    stored_touched_.push_back(i);
+  }
+  stored_[i] = d;
+  // What it takes next has to be looked at, whether that changes or not.
+  mark(design_.first_flip_flop() + i);
+  set(design_.flip_flops[i].q, d);
+}
+
+// A net that no gate drives and that is held: its own value may have changed.
+void Evaluator::set_held_sources() {
+  for (const int32_t net : held_sources_) {
+    const size_t flip_flop = static_cast<size_t>(net) - 2;
+    set(net, flip_flop < stored_.size() ? stored_[flip_flop] : Lanes{});
+  }
+}
+
+void Evaluator::set(int32_t net, Lanes d) {
+  if (has_bit(is_held_, static_cast<size_t>(net))) {
+    const Lanes golden = spread(this->golden(net));
+    d = forced((*held_)[held_nets_.at(net)], d ^ golden) ^ golden;
+  }
+  Lanes& now = differs_[net];
+  if (!any(d ^ now)) return;
+  const bool fresh = !any(now);
+  now = d;
+  if (fresh && !has_bit(is_touched_, static_cast<size_t>(net))) {
+    set_bit(is_touched_, static_cast<size_t>(net));
+    touched_.push_back(net);
+  }
+  const uint32_t end = design_.first_target[net + 1];
+  for (uint32_t i = design_.first_target[net]; i < end; ++i) {
+    const uint32_t target = design_.target[i];
+    mark(target);
+    if (fresh && target < design_.gates.size()) set_bit(involved_, target);
+  }
+}
+
+void Evaluator::evaluate(size_t i) {
+  const Mux& g = design_.gates[i];
+  const uint32_t net_a = g.a / 2, net_b = g.b / 2;
+  const bool golden_s = golden(static_cast<int32_t>(g.s));
+  const bool golden_a = golden(static_cast<int32_t>(net_a)) != (g.a & 1);
+  const bool golden_b = golden(static_cast<int32_t>(net_b)) != (g.b & 1);
+  const Lanes ds = differs_[g.s], da = differs_[net_a], db = differs_[net_b];
+  const Lanes s = ds ^ spread(golden_s), a = da ^ spread(golden_a), b = db ^ spread(golden_b);
+  if (!any(ds | da | db) && !has_bit(is_held_, g.y)) clear_bit(involved_, i);
+  set(static_cast<int32_t>(g.y), ((s & b) | (~s & a)) ^ spread(golden_s ? golden_b : golden_a));
+}
+
+void Evaluator::evaluate_held(size_t i) {
+  const Gate& g = design_.originals[i];
+  std::array<Lanes, 4> operand{Lanes{}, value(g.a), value(g.b), value(g.s)};
+  for (const uint32_t at : held_operands_.at(i)) {
+    const Held& h = (*held_)[at];
+    operand[h.column] = forced(h, operand[h.column]);
+  }
+  set(g.y, computed(g.operation, operand[1], operand[2], operand[3]) ^ spread(golden(g.y)));
+}
+
+// What the gates of a word of marks will need comes from far: ask for it ahead.
+void Evaluator::fetch(size_t word) const {
+  for (uint64_t left = dirty_[word]; left; left &= left - 1) {
+    const Mux& g = design_.gates[64 * word + static_cast<size_t>(std::countr_zero(left))];
+    if (g.s == kReadGate) continue;
+    __builtin_prefetch(&differs_[g.s]);
+    __builtin_prefetch(&differs_[g.a / 2]);
+    __builtin_prefetch(&differs_[g.b / 2]);
+    __builtin_prefetch(&differs_[g.y]);
+    __builtin_prefetch(&design_.first_target[g.y]);
+  }
+}
+
+void Evaluator::settle(uint64_t written) {
+  mark_reads(written);
+  uint64_t evaluated = 0;
+  for (size_t set = 0; set < Design::sets(design_.gates.size()); ++set) {
+    for (; sets_[set]; sets_[set] &= sets_[set] - 1) {
+      const size_t word = 64 * set + static_cast<size_t>(std::countr_zero(sets_[set]));
+      if (const uint64_t later = sets_[set] & (sets_[set] - 1)) {
+        fetch(64 * set + static_cast<size_t>(std::countr_zero(later)));
+      }
+      while (dirty_[word]) {
+        const size_t i = 64 * word + static_cast<size_t>(std::countr_zero(dirty_[word]));
+        dirty_[word] &= dirty_[word] - 1;
+        ++evaluated;
+        if (design_.gates[i].s == kReadGate) {
+          read(design_.gates[i].a);
+        } else if (has_bit(is_held_gate_, i)) {
+          evaluate_held(i);
+        } else {
+          evaluate(i);
+        }
+      }
+    }
+  }
+  evaluations += evaluated;
+}
+
+// Read ports that may read something else than in the row before, where that may differ from the golden run.
+void Evaluator::mark_reads(uint64_t written) {
+  const uint64_t* const changed = golden_.changed(r_);
+  for (size_t memory = 0; memory < design_.memories.size(); ++memory) {
+    for (const uint32_t gate : design_.reads_of[memory]) {
+      const uint32_t port = design_.gates[gate].a;
+      const bool moved = entered_ || memory >= 64 || (written >> memory & 1) || (changed[gate / 64] >> (gate % 64) & 1);
+      if (moved && (reading_[port] || overlay_->find(memory, golden_.read_word(r_, port)))) mark(gate);
+    }
+  }
+  entered_ = false;
+}
+
+// Machines that read the same word are taken together.
+void Evaluator::read(uint32_t number_of) {
+  const MemoryPort& port = design_.reads[number_of];
+  const int32_t* const address = design_.address(port);
+  const int32_t* const data = design_.data(port);
+  const uint32_t memory = static_cast<uint32_t>(port.memory);
+  Lanes elsewhere = {};
+  for (int32_t i = 0; i < port.address; ++i) elsewhere |= differs_[address[i]];
+  std::vector<Lanes> d(port.data);
+  const uint64_t word = golden_.read_word(r_, number_of);
+  if (const Lanes* const block = overlay_->find(memory, word)) {
+    for (int32_t i = 0; i < port.data; ++i) d[i] = block[i] & ~elsewhere;
+  }
+  if (any(elsewhere)) {
+    const uint64_t first = static_cast<uint64_t>(static_cast<int64_t>(design_.memories[memory].first_word));
+    const uint8_t* const expected = memories_.word(memory, word);
+    each_number(address, port.address, elsewhere, [&](uint64_t raw, const Lanes& same) {
+      const uint8_t* const bytes = memories_.word(memory, raw - first);
+      const Lanes* const block = bytes ? overlay_->find(memory, raw - first) : nullptr;
+      for (int32_t i = 0; i < port.data; ++i) {
+        const unsigned there = bytes ? bytes[i / 8] : 0u, here = expected ? expected[i / 8] : 0u;
+        Lanes other = spread((there ^ here) >> (i % 8) & 1);
+        if (block) other ^= block[i];
+        d[i] |= other & same;
+      }
+    });
+  }
+  Lanes differs = elsewhere;
+  bool held = false;
+  for (int32_t i = 0; i < port.data; ++i) {
+    set(data[i], d[i]);
+    differs |= differs_[data[i]];
+    held |= has_bit(is_held_, static_cast<size_t>(data[i]));
+  }
+  reading_[number_of] = held || any(differs);
+}
+
+// What a flip-flop takes at the edge, beside the golden value after it.
+Lanes Evaluator::taken(uint32_t i, const uint64_t* next) const {
+  const FlipFlop& f = design_.flip_flops[i];
+  Lanes value = this->value(f.d);
+  if (const auto at = held_data_.find(static_cast<int32_t>(i)); at != held_data_.end()) {
+    value = forced((*held_)[at->second], value);
+  }
+  return value ^ spread(Golden::bit(next, f.q));
+}
+
+Lanes Evaluator::loading(uint32_t i, const Lanes& acting) const {
+  if (held_loads_.empty()) return acting;
+  const auto at = held_loads_.find(static_cast<int32_t>(i));
+  return at == held_loads_.end() ? acting : acting & ~((*held_)[at->second].zero | (*held_)[at->second].one);
+}
+
+void Evaluator::step(const Lanes& live, bool dense) {
+  const uint64_t* const next = golden_.row(r_ + 1);
+  next_.clear();
+  const auto take = [&](uint32_t i) {
+    const Lanes d = taken(i, next) & live;
+    if (any(d ^ stored_[i])) next_.push_back({i, d});
+  };
+  if (dense) {
+    each_marked(design_.first_flip_flop(), design_.flip_flops.size(), [](size_t) {});
+    std::vector<Lanes> all(design_.flip_flops.size());
+    for (uint32_t i = 0; i < all.size(); ++i) all[i] = taken(i, next);
+    for (const Design::Load& l : design_.loads) {
+      const Lanes acting = value(l.net) ^ spread(!l.active);
+      if (!any(acting)) continue;
+      for (const uint32_t i : l.flip_flops) {
+        const Lanes own = loading(i, acting);
+        const bool differs = Golden::bit(next, design_.flip_flops[i].q) != (design_.reset[i] > 0);
+        all[i] = (all[i] & ~own) | (spread(differs) & own);
+      }
+    }
+    for (uint32_t i = 0; i < all.size(); ++i) {
+      all[i] &= live;
+      if (any(all[i] ^ stored_[i])) next_.push_back({i, all[i]});
+    }
+  } else {
+    for (const auto& [flip_flop, at] : held_data_) mark(design_.first_flip_flop() + static_cast<size_t>(flip_flop));
+    each_marked(design_.first_flip_flop(), design_.flip_flops.size(),
+                [&](size_t i) { take(static_cast<uint32_t>(i)); });
+  }
+  row_ = next;
+  ++r_;
+  for (const Stored& s : next_) store(s.flip_flop, s.d);
+  set_held_sources();
+  const uint64_t* const changed = golden_.changed(r_);
+  for (size_t word = 0; word < involved_.size(); ++word) {
+    const uint64_t found = involved_[word] & changed[word];
+    if (!found) continue;
+    dirty_[word] |= found;
+    sets_[word / 64] |= uint64_t{1} << (word % 64);
+  }
+}
+
+Lanes Evaluator::strayed() const {
+  Lanes found = {};
+  for (const int32_t net : touched_) found |= differs_[net];
+  for (const uint32_t i : stored_touched_) found |= stored_[i];
+  return found;
+}
+
+std::vector<Stored> Evaluator::leave(const Lanes& live) {
+  std::vector<Stored> found;
+  std::sort(stored_touched_.begin(), stored_touched_.end());
+  for (const uint32_t i : stored_touched_) {
+    const Lanes d = stored_[i] & live;
+    if (any(d)) found.push_back({i, d});
+    stored_[i] = Lanes{};
+    clear_bit(is_stored_touched_, i);
+  }
+  stored_touched_.clear();
+  for (const int32_t net : touched_) {
+    differs_[net] = Lanes{};
+    clear_bit(is_touched_, static_cast<size_t>(net));
+  }
+  touched_.clear();
+  std::fill(dirty_.begin(), dirty_.end(), 0);
+  std::fill(sets_.begin(), sets_.end(), 0);
+  std::fill(involved_.begin(), involved_.end(), 0);
+  std::fill(reading_.begin(), reading_.end(), uint8_t{0});
+  std::fill(writing_.begin(), writing_.end(), uint8_t{0});
+  for (const auto& [net, at] : held_nets_) clear_bit(is_held_, static_cast<size_t>(net));
+  for (const auto& [gate, at] : held_operands_) clear_bit(is_held_gate_, gate);
+  held_nets_.clear(), held_data_.clear(), held_loads_.clear(), held_operands_.clear(), held_sources_.clear();
+  held_ = nullptr;
+  return found;
+}

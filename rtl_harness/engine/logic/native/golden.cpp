@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// See golden.h.
+
+#include "golden.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+
+namespace {
+
+// Rounds in which asynchronous loads may set one another off.
+constexpr int kRounds = 16;
+
+}  // namespace
+
+Golden::Golden(const Design& d) : design_(d), value_((d.nets + 63) / 64 * 64), ones_((d.nets + 63) / 64), zeros_(ones_.size()) {
+  value_[1] = 1;
+  for (const FlipFlop& f : d.flip_flops) value_[f.q] = d.state[f.offset] >> f.bit & 1;
+  for (const Memory& m : d.memories) {
+    const auto* const from = reinterpret_cast<const uint8_t*>(d.state + m.offset);
+    initial_.emplace_back(from, from + m.words * m.entry_bytes);
+  }
+  memories_ = initial_;
+  settle();
+  note();
+}
+
+uint64_t Golden::address(const MemoryPort& port) const {
+  const int32_t* const list = design_.address(port);
+  uint64_t found = 0;
+  for (int32_t i = 0; i < port.address; ++i) found |= uint64_t{value_[list[i]]} << i;
+  return found - static_cast<uint64_t>(static_cast<int64_t>(design_.memories[port.memory].first_word));
+}
+
+void Golden::evaluate() {
+  const size_t first = reads_.size();
+  reads_.resize(first + design_.reads.size());
+  for (const Mux& g : design_.gates) {
+    if (g.s != kReadGate) {
+      const uint8_t a = value_[g.a / 2] ^ (g.a & 1), b = value_[g.b / 2] ^ (g.b & 1);
+      value_[g.y] = a ^ ((a ^ b) & -value_[g.s]);
+      continue;
+    }
+    const MemoryPort& port = design_.reads[g.a];
+    const Memory& m = design_.memories[port.memory];
+    const uint64_t word = address(port);
+    reads_[first + g.a] = word;
+    const uint8_t* const from = word < m.words ? memories_[port.memory].data() + word * m.entry_bytes : nullptr;
+    const int32_t* const data = design_.data(port);
+    for (int32_t i = 0; i < port.data; ++i) value_[data[i]] = from ? from[i / 8] >> (i % 8) & 1 : 0;
+  }
+}
+
+bool Golden::load() {
+  bool changed = false;
+  for (const Design::Load& l : design_.loads) {
+    if (value_[l.net] != l.active) continue;
+    for (const uint32_t i : l.flip_flops) {
+      const int8_t reset = design_.reset[i];
+      uint8_t& q = value_[design_.flip_flops[i].q];
+      if (reset < 0) throw std::runtime_error("an asynchronous load acts whose value is not known");
+      changed |= q != reset;
+      q = static_cast<uint8_t>(reset);
+    }
+  }
+  return changed;
+}
+
+void Golden::settle() {
+  const size_t first = reads_.size();
+  for (int round = 0; round < kRounds; ++round) {
+    reads_.resize(first);
+    evaluate();
+    if (!load()) return;
+  }
+  throw std::runtime_error("asynchronous loads set one another off without an end");
+}
+
+// Keep the row, and what is written at the edge that follows.
+void Golden::note() {
+  const size_t words = (design_.nets + 63) / 64;
+  auto row = std::make_unique<uint64_t[]>(words);
+  for (size_t i = 0; i < words; ++i) {
+    for (unsigned byte = 0; byte < 8; ++byte) {
+      uint64_t eight;  // of values, which are 0 or 1: gathered into the highest byte by one product
+      std::memcpy(&eight, value_.data() + 64 * i + 8 * byte, 8);
+      row[i] |= (eight * 0x0102040810204080 >> 56) << (8 * byte);
+    }
+    if (!length_) ones_[i] |= row[i], zeros_[i] |= ~row[i];
+  }
+  if (!rows_.empty() && !length_) {
+    for (const AlarmNet& a : design_.alarms) alarms_ |= uint64_t{value_[a.net]} << a.alarm;
+  }
+  rows_.push_back(std::move(row));
+  for (size_t p = 0; p < design_.writes.size(); ++p) {
+    const MemoryPort& port = design_.writes[p];
+    const Memory& m = design_.memories[port.memory];
+    const int32_t* const data = design_.data(port);
+    const int32_t* const enable = design_.enable(port);
+    const auto on = [&](int32_t net) { return value_[net] != 0; };
+    if (std::none_of(enable, enable + port.data, on)) continue;
+    const uint64_t word = address(port);
+    if (word >= m.words) continue;
+    uint8_t* const to = memories_[port.memory].data() + word * m.entry_bytes;
+    const size_t before = bytes_.size();
+    bytes_.insert(bytes_.end(), to, to + m.entry_bytes);
+    for (int32_t i = 0; i < port.data; ++i) {
+      if (!value_[enable[i]]) continue;
+      const uint8_t mask = static_cast<uint8_t>(1 << i % 8);
+      to[i / 8] = static_cast<uint8_t>(value_[data[i]] ? to[i / 8] | mask : to[i / 8] & ~mask);
+    }
+    writes_.push_back({static_cast<uint32_t>(p), static_cast<uint32_t>(port.memory), word, before, bytes_.size()});
+    bytes_.insert(bytes_.end(), to, to + m.entry_bytes);
+  }
+  first_write_.push_back(writes_.size());
+}
+
+// One edge; false if nothing changes by it.
+bool Golden::step() {
+  const bool wrote = first_write_[first_write_.size() - 1] != first_write_[first_write_.size() - 2];
+  std::vector<uint8_t> next(design_.flip_flops.size());
+  for (size_t i = 0; i < next.size(); ++i) next[i] = value_[design_.flip_flops[i].d];
+  for (const Design::Load& l : design_.loads) {
+    if (value_[l.net] != l.active) continue;
+    for (const uint32_t i : l.flip_flops) next[i] = value_[design_.flip_flops[i].q];
+  }
+  bool changed = wrote;
+  for (size_t i = 0; i < next.size(); ++i) {
+    uint8_t& q = value_[design_.flip_flops[i].q];
+    changed |= q != next[i];
+    q = next[i];
+  }
+  if (!changed) return false;
+  settle();
+  note();
+  return true;
+}
+
+void Golden::extend(uint64_t rows) {
+  while (!still_ && rows_.size() < rows) still_ = !step();
+}
+
+bool Golden::finish(uint64_t limit) {
+  while (!length_) {
+    const bool done = std::any_of(design_.done.begin(), design_.done.end(), [&](int32_t net) { return value_[net] != 0; });
+    if (done && rows_.size() > 1) {
+      length_ = rows_.size() - 1;
+    } else if (rows_.size() > limit || !step()) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void Golden::prepare(uint64_t from, uint64_t to) {
+  changed_from_ = from;
+  changed_.assign((to - from) * gate_words(), 0);
+  for (uint64_t r = std::max<uint64_t>(from, 1); r < to; ++r) {
+    const uint64_t* const now = row(r);
+    const uint64_t* const before = row(r - 1);
+    if (now == before) continue;
+    uint64_t* const into = changed_.data() + (r - from) * gate_words();
+    for (size_t word = 0; word < (design_.nets + 63) / 64; ++word) {
+      for (uint64_t left = now[word] ^ before[word]; left; left &= left - 1) {
+        const size_t net = 64 * word + static_cast<size_t>(std::countr_zero(left));
+        for (uint32_t i = design_.first_target[net]; i < design_.first_target[net + 1]; ++i) {
+          const uint32_t target = design_.target[i];
+          if (target < design_.gates.size()) into[target / 64] |= uint64_t{1} << (target % 64);
+        }
+      }
+    }
+  }
+}
+
+uint64_t Golden::number(const uint64_t* row, const std::vector<int32_t>& nets) const {
+  uint64_t found = 0;
+  for (size_t i = 0; i < nets.size() && i < 64; ++i) found |= uint64_t{bit(row, nets[i])} << i;
+  return found;
+}
+
+void Memories::put(const Written& w, size_t from) {
+  const size_t size = design_.memories[w.memory].entry_bytes;
+  std::memcpy(images_[w.memory].data() + w.word * size, golden_.bytes(from), size);
+}
+
+void Memories::seek(uint64_t r) {
+  for (; row_ < r; ++row_) {
+    for (const Written* w = golden_.writes_begin(row_); w != golden_.writes_end(row_); ++w) put(*w, w->after);
+  }
+  while (row_ > r) {
+    --row_;
+    for (const Written* w = golden_.writes_end(row_); w != golden_.writes_begin(row_);) {
+      --w;
+      put(*w, w->before);
+    }
+  }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// The run without a fault along the gates: the value of every net after each edge, and what is written to memories.
+//
+// Row `r` is the state after `r` edges, once it has settled; row 0 is that at the release of reset. A run whose state
+// does not change any more has its last row for ever.
+#ifndef RESIL_LOGIC_GOLDEN_H
+#define RESIL_LOGIC_GOLDEN_H
+
+#include <algorithm>
+#include <memory>
+
+#include "design.h"
+
+/// A word that a write port writes in a cycle.
+struct Written {
+  uint32_t port;
+  uint32_t memory;
+  uint64_t word;
+  size_t before, after;  // its bytes, in the run's list of bytes
+};
+
+class Golden {
+ public:
+  explicit Golden(const Design& design);
+
+  /// Go on until `rows` rows are known, or the state does not change any more.
+  void extend(uint64_t rows);
+  /// As `extend`, to where it is done; false if it is not after `limit` edges.
+  bool finish(uint64_t limit);
+  /// Edges to the end.
+  uint64_t length() const { return length_; }
+
+  const uint64_t* row(uint64_t r) const { return rows_[std::min<uint64_t>(r, rows_.size() - 1)].get(); }
+  static bool bit(const uint64_t* row, int64_t net) { return row[net / 64] >> (net % 64) & 1; }
+  /// Word that a read port reads in a row, counted from the memory's first; beyond its end there is none.
+  uint64_t read_word(uint64_t r, size_t port) const { return reads_[at(r) * design_.reads.size() + port]; }
+  /// What is written at the edge after a row.
+  const Written* writes_begin(uint64_t r) const { return writes_.data() + first_write_[at(r)]; }
+  const Written* writes_end(uint64_t r) const { return writes_.data() + first_write_[at(r) + 1]; }
+  const uint8_t* bytes(size_t at) const { return bytes_.data() + at; }
+  const std::vector<std::vector<uint8_t>>& initial() const { return initial_; }
+  /// Which gates have an input that is not what it was in the row before, of the rows that `prepare` was given.
+  const uint64_t* changed(uint64_t r) const { return changed_.data() + (r - changed_from_) * gate_words(); }
+  size_t gate_words() const { return Design::sets(design_.gates.size()) * Design::kSet / 64; }
+  /// Make what `changed` gives, for rows from `from` on; those are known.
+  void prepare(uint64_t from, uint64_t to);
+  uint64_t number(const uint64_t* row, const std::vector<int32_t>& nets) const;
+  /// Alarms that are up in any row from 1 to the end.
+  uint64_t alarms() const { return alarms_; }
+  /// Whether a net had a value in a row from 0 to the end.
+  bool had(int64_t net, bool value) const { return bit((value ? ones_ : zeros_).data(), net); }
+
+ private:
+  size_t at(uint64_t r) const { return std::min<uint64_t>(r, rows_.size() - 1); }
+  void settle();
+  void evaluate();
+  bool load();
+  void note();
+  bool step();
+  uint64_t address(const MemoryPort& port) const;
+
+  const Design& design_;
+  std::vector<uint8_t> value_;
+  std::vector<std::vector<uint8_t>> initial_, memories_;
+  std::vector<std::unique_ptr<uint64_t[]>> rows_;
+  std::vector<uint64_t> reads_;
+  std::vector<Written> writes_;
+  std::vector<size_t> first_write_{0};
+  std::vector<uint8_t> bytes_;
+  std::vector<uint64_t> ones_, zeros_;  // nets that were 1, and 0
+  uint64_t length_ = 0;
+  uint64_t alarms_ = 0;
+  bool still_ = false;
+  std::vector<uint64_t> changed_;
+  uint64_t changed_from_ = 0;
+};
+
+/// The memories of the golden run, in a row that can be gone through forwards and backwards.
+class Memories {
+ public:
+  Memories(const Design& design, const Golden& golden)
+      : design_(design), golden_(golden), images_(golden.initial()) {}
+  void seek(uint64_t r);
+  uint64_t row() const { return row_; }
+  /// Take one write of the present row; the row counts as left when `leave` is called.
+  void apply(const Written& w) { put(w, w.after); }
+  void leave() { ++row_; }
+  /// A word; null beyond the memory's end.
+  const uint8_t* word(uint32_t memory, uint64_t word) const {
+    const Memory& m = design_.memories[memory];
+    return word < m.words ? images_[memory].data() + word * m.entry_bytes : nullptr;
+  }
+
+ private:
+  void put(const Written& w, size_t from);
+
+  const Design& design_;
+  const Golden& golden_;
+  std::vector<std::vector<uint8_t>> images_;
+  uint64_t row_ = 0;
+};
+
+#endif

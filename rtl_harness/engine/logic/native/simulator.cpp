@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// The calls of api.h: groups of machines are made, go through the golden run a window at a time, and are put together
+// anew where machines have gone far from it.
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "group.h"
+
+namespace {
+
+thread_local std::string last_error;
+
+using Groups = std::vector<std::unique_ptr<Group>>;
+
+// Put machines of neighbours together where one group holds them, and forget groups that are empty.
+void join(Context& c, Groups& groups) {
+  Group* last = nullptr;
+  for (const auto& group : groups) {
+    if (last && group->alive() && last->alive() + group->alive() <= kLanes) {
+      last->take(c, *group, spread(true));
+    } else if (group->alive()) {
+      last = group.get();
+    }
+  }
+  std::erase_if(groups, [](const auto& group) { return !group->alive(); });
+}
+
+template <typename Body>
+int32_t guarded(Body&& body) {
+  try {
+    body();
+    return 0;
+  } catch (const std::exception& error) {
+    last_error = error.what();
+    return -1;
+  }
+}
+
+}  // namespace
+
+struct LogicSimulator {
+  LogicSimulator(const Circuit& circuit, const Observed& observed) : design(circuit, observed), golden(design) {}
+
+  std::vector<uint8_t> output_at(uint64_t r) {
+    memories.seek(r);
+    std::vector<uint8_t> found;
+    for (const OutputByte& o : design.outputs) {
+      const uint8_t* const word = memories.word(static_cast<uint32_t>(o.memory), o.word);
+      if (!word) throw std::runtime_error("an output lies beyond the end of its memory");
+      found.push_back(word[o.byte]);
+    }
+    return found;
+  }
+  void run(const HeldPins* faults, uint64_t count, const HeldPin* pins, const LogicLimits& limits,
+           LogicResult* results, uint8_t* output, LogicCounts& counts);
+  HeldPin numbered(HeldPin pin) const;
+  bool is_excited(const HeldPin& pin) const;
+  int32_t fed(const HeldPin& pin) const;
+
+  Design design;
+  Golden golden;
+  Memories memories{design, golden};
+};
+
+// A pin whose net has the number that it has here; raises if there is no such pin.
+HeldPin LogicSimulator::numbered(HeldPin pin) const {
+  const auto check = [&](size_t count) {
+    if (pin.at < 0 || static_cast<size_t>(pin.at) >= count) throw std::runtime_error("there is no such pin");
+  };
+  switch (pin.kind) {
+    case kNetPin:
+      check(design.nets);
+      if (pin.at < 2) throw std::runtime_error("a constant is to be held");
+      pin.at = design.number[pin.at];
+      return pin;
+    case kOperandPin:
+      check(design.gates.size());
+      if (design.gates[pin.at].s == kReadGate || pin.column < 1 || pin.column > 3) {
+        throw std::runtime_error("a gate has no such operand");
+      }
+      return pin;
+    case kDataPin:
+    case kLoadPin: check(design.flip_flops.size()); return pin;
+    default: throw std::runtime_error("a pin of unknown kind");
+  }
+}
+
+// Whether what it is held at is not what it has in the golden run, in some cycle.
+bool LogicSimulator::is_excited(const HeldPin& pin) const {
+  int32_t net = pin.at;
+  if (pin.kind == kOperandPin) {
+    const Gate& g = design.originals[pin.at];
+    net = pin.column == 1 ? g.a : pin.column == 2 ? g.b : g.s;
+  } else if (pin.kind == kDataPin) {
+    net = design.flip_flops[pin.at].d;
+  } else if (pin.kind == kLoadPin) {
+    return true;
+  }
+  return golden.had(net, !pin.value);
+}
+
+// The net that it decides first.
+int32_t LogicSimulator::fed(const HeldPin& pin) const {
+  if (pin.kind == kNetPin) return pin.at;
+  return pin.kind == kOperandPin ? design.originals[pin.at].y : design.flip_flops[pin.at].q;
+}
+
+void LogicSimulator::run(const HeldPins* faults, uint64_t count, const HeldPin* given, const LogicLimits& limits,
+                         LogicResult* results, uint8_t* output, LogicCounts& counts) {
+  const std::vector<uint8_t> same = output_at(golden.length());
+  const uint64_t status = golden.number(golden.row(golden.length()), design.status);
+  Context c{design, golden, memories, Evaluator(design, golden, memories), limits, golden.alarms(), same, results,
+            output, {}, {}, {}, {}};
+  c.dense.resize(design.flip_flops.size());
+  c.alone.resize(design.writes.size());
+  c.other.resize(design.writes.size());
+  uint32_t listed = 0;
+  for (uint64_t i = 0; i < count; ++i) listed = std::max(listed, faults[i].first + faults[i].count);
+  std::vector<HeldPin> pins(given, given + listed);
+  for (HeldPin& pin : pins) pin = numbered(pin);
+  const std::vector<uint8_t> reaches = design.reaching();
+  std::vector<uint32_t> order;
+  for (uint64_t i = 0; i < count; ++i) {
+    bool excited = false, reached = false;
+    for (uint32_t k = 0; k < faults[i].count; ++k) {
+      const HeldPin& pin = pins[faults[i].first + k];
+      const bool compared = (pin.kind == kDataPin || pin.kind == kLoadPin) && design.counted[pin.at];
+      excited |= is_excited(pin);
+      reached |= compared || reaches[fed(pin)];
+    }
+    results[i] = {excited ? kSame : kUnexcited, 0, golden.length(), status, -1, -1, 0, 0};
+    std::memcpy(output + i * same.size(), same.data(), same.size());
+    if (excited && reached) order.push_back(static_cast<uint32_t>(i));
+  }
+  const auto place = [&](uint32_t i) { return fed(pins[faults[i].first]); };
+  // Faults that lie together spread along the same gates: those are evaluated once for all.
+  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return place(a) < place(b); });
+
+  Groups groups, far;
+  for (const uint32_t i : order) {
+    if (groups.empty() || groups.back()->full()) groups.push_back(std::make_unique<Group>(design));
+    groups.back()->add(c, i, faults[i], pins.data());
+  }
+  const uint64_t window = limits.window;
+  for (uint64_t r = 0; !groups.empty() || !far.empty(); r += window) {
+    golden.extend(r + window + 2);
+    golden.prepare(r, r + window + 1);
+    for (auto* some : {&groups, &far}) {
+      for (const auto& group : *some) {
+        c.memories.seek(r);
+        group->run(c, r, r + window);
+        group->prune();
+        if (group->alive()) group->look_back(c, r + window);
+      }
+      std::erase_if(*some, [](const auto& group) { return !group->alive(); });
+    }
+    // A machine that has gone far would cost its neighbours more than all of them together.
+    for (const auto& group : groups) {
+      Lanes going = group->far(static_cast<unsigned>(limits.far));
+      while (any(going)) {
+        if (far.empty() || far.back()->alive() == kLanes) far.push_back(std::make_unique<Group>(design));
+        going &= ~far.back()->take(c, *group, going);
+      }
+    }
+    join(c, groups);
+    join(c, far);
+  }
+  c.counts.evaluations = c.evaluator.evaluations;
+  counts = c.counts;
+}
+
+extern "C" {
+
+const char* logic_error() { return last_error.c_str(); }
+
+LogicSimulator* logic_create(const Circuit* circuit, const Observed* observed) {
+  LogicSimulator* made = nullptr;
+  guarded([&] { made = new LogicSimulator(*circuit, *observed); });
+  return made;
+}
+
+void logic_destroy(LogicSimulator* self) { delete self; }
+
+int32_t logic_golden(LogicSimulator* self, uint64_t limit, uint8_t* output, LogicGolden* golden) {
+  return guarded([&] {
+    if (!self->golden.finish(limit)) throw std::runtime_error("the gates are not done within the limit");
+    const uint64_t length = self->golden.length();
+    const std::vector<uint8_t> found = self->output_at(length);
+    std::copy(found.begin(), found.end(), output);
+    *golden = {length, self->golden.number(self->golden.row(length), self->design.status), self->golden.alarms()};
+  });
+}
+
+int32_t logic_golden_state(LogicSimulator* self, uint64_t cycle, uint8_t* values) {
+  return guarded([&] {
+    for (size_t i = 0; i < self->design.flip_flops.size(); ++i) {
+      values[i] = Golden::bit(self->golden.row(cycle), self->design.flip_flops[i].q);
+    }
+  });
+}
+
+int32_t logic_golden_memory(LogicSimulator* self, uint64_t cycle, int32_t memory, uint8_t* bytes) {
+  return guarded([&] {
+    self->memories.seek(cycle);
+    const Memory& m = self->design.memories.at(memory);
+    std::memcpy(bytes, self->memories.word(static_cast<uint32_t>(memory), 0), m.words * m.entry_bytes);
+  });
+}
+
+int32_t logic_values(LogicSimulator* self, uint8_t* values) {
+  return guarded([&] {
+    for (uint64_t net = 0; net < self->design.nets; ++net) {
+      const int32_t number = self->design.number[net];
+      values[net] = static_cast<uint8_t>(self->golden.had(number, false) | self->golden.had(number, true) << 1);
+    }
+  });
+}
+
+int32_t logic_reaches(LogicSimulator* self, uint8_t* reaches) {
+  return guarded([&] {
+    const std::vector<uint8_t> found = self->design.reaching();
+    for (uint64_t net = 0; net < self->design.nets; ++net) reaches[net] = found[self->design.number[net]];
+  });
+}
+
+int32_t logic_run(LogicSimulator* self, const HeldPins* faults, uint64_t count, const HeldPin* pins,
+                  const LogicLimits* limits, LogicResult* results, uint8_t* output, LogicCounts* counts) {
+  return guarded([&] { self->run(faults, count, pins, *limits, results, output, *counts); });
+}
+}

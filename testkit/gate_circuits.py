@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Small circuits of gates, and what comes of permanent faults in them, by truth tables of all gates.
+
+The judge shares nothing with the simulator of faulty logic but the numbers of operations and the words of
+results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from resil.rtl_harness.engine.fast.native.circuit import ALARM, FLIP_FLOP, GATE, MEMORY, PORT, Circuit
+from resil.rtl_harness.engine.logic.library import (
+    OUTPUT,
+    HeldPin,
+    HeldPins,
+    How,
+    LogicEnd,
+    LogicObserved,
+    PinKind,
+)
+
+BUF, NOT, AND, NAND, OR, NOR, XOR, XNOR, ANDNOT, ORNOT, MUX, NMUX, READ = range(13)
+NET, OPERAND, DATA, LOAD = PinKind
+
+
+# Outputs for s, b, a from 000 to 111.
+TRUTH = np.array(
+    [
+        [int(v) for v in table]
+        for table in (
+            *("01010101", "10101010", "00010001", "11101110", "01110111", "10001000", "01100110", "10011001"),
+            *("01000100", "11011101", "01010011", "10101100"),
+        )
+    ],
+    np.int64,
+)
+
+
+@dataclass
+class GateNetlist:
+    """A circuit that is made gate by gate.
+
+    Attributes:
+        flip_flops: q, d, load, active, initial value, reset value of each.
+        gates: Operation, a, b, s, y.
+        memory: Initial words; none without a memory.
+        width: Bits of a word.
+    """
+
+    nets: int = 2
+    gates: list[tuple[int, int, int, int, int]] = field(default_factory=list)
+    flip_flops: list[list[int]] = field(default_factory=list)
+    memory: list[int] = field(default_factory=list)
+    width: int = 0
+    reads: list[tuple[list[int], list[int]]] = field(default_factory=list)
+    writes: list[tuple[list[int], list[int], list[int]]] = field(default_factory=list)
+    done: int = 0
+    status: list[int] = field(default_factory=list)
+    alarms: list[int] = field(default_factory=list)
+    operation: list[int] = field(default_factory=list)
+    detects: int = 0
+    corrects: int = 0
+    uncounted: set[int] = field(default_factory=set)
+    outputs: int = 0
+
+    def gate(self, operation: int, a: int = 0, b: int = 0, s: int = 0) -> int:
+        """Add a gate; return the net that it drives."""
+        self.gates.append((operation, a, b, s, self.nets))
+        self.nets += 1
+        return self.nets - 1
+
+    def flip_flop(self, initial: int = 0, reset: int = -1) -> int:
+        """Add a flip-flop whose input is given later; return its output."""
+        self.flip_flops.append([self.nets, 0, 0, 1, initial, reset])
+        self.nets += 1
+        return self.nets - 1
+
+    def drive(self, q: int, d: int, load: int = 0, active: int = 1) -> None:
+        """Give a flip-flop its input."""
+        row = next(row for row in self.flip_flops if row[0] == q)
+        row[1:4] = [d, load, active]
+
+    def read(self, address: Sequence[int]) -> list[int]:
+        """Add a read port; return its data."""
+        data = list(range(self.nets, self.nets + self.width))
+        self.nets += self.width
+        self.gates.append((READ, len(self.reads), 0, 0, 0))
+        self.reads.append((list(address), data))
+        return data
+
+    def pins(self) -> list[HeldPins]:
+        """Return every pin at both values: nets, inputs of gates, of flip-flops, and their loads."""
+        driven = [y for op, *_, y in self.gates if op != READ]
+        driven += [net for _, data in self.reads for net in data] + [row[0] for row in self.flip_flops]
+        found = [HeldPin(NET, net, v) for net in sorted(driven) for v in (0, 1)]
+        for row, (operation, *_) in enumerate(self.gates):
+            columns = {READ: (), BUF: (1,), NOT: (1,), MUX: (1, 2, 3), NMUX: (1, 2, 3)}.get(operation, (1, 2))
+            found += [HeldPin(OPERAND, row, v, column) for column in columns for v in (0, 1)]
+        found += [HeldPin(DATA, row, v) for row in range(len(self.flip_flops)) for v in (0, 1)]
+        for row, (_, _, load, active, *_) in enumerate(self.flip_flops):
+            if load:
+                found.append(HeldPin(LOAD, row, 1 - active))
+        return [(pin,) for pin in found]
+
+    def circuit(self) -> Circuit:
+        """Return it as the simulator takes it: a byte of the state for each flip-flop, then the memory."""
+        count = len(self.flip_flops)
+        flip_flops = np.zeros(count, FLIP_FLOP)
+        for column, name in enumerate(("q", "d", "load", "active")):
+            flip_flops[name] = [row[column] for row in self.flip_flops]
+        flip_flops["offset"] = np.arange(count)
+        lists: list[int] = []
+        ports = {}
+        for kind, given in (("reads", self.reads), ("writes", self.writes)):
+            ports[kind] = np.zeros(len(given), PORT)
+            for i, port in enumerate(given):
+                ports[kind][i] = (0, len(port[0]), len(port[1]), len(lists))
+                lists += [net for nets in port for net in nets]
+        memories = np.zeros(min(1, len(self.memory)), MEMORY)
+        if self.memory:
+            memories[0] = (count, len(self.memory), 1, 0)
+        return Circuit(
+            self.nets, np.array(self.gates, GATE), flip_flops, memories, ports["reads"], ports["writes"],
+            np.array([self.done, *self.status], np.int32),
+            np.array([(net, i) for i, net in enumerate(self.alarms)], ALARM),
+            np.array(self.operation, np.int32), np.zeros(0, np.int32), np.array(lists, np.int32),
+        )  # fmt: skip
+
+    def observed(self) -> LogicObserved:
+        """Return what is observed of it: the first words of the memory are the output."""
+        state = [row[4] for row in self.flip_flops] + self.memory
+        counted = [i not in self.uncounted for i in range(len(self.flip_flops))]
+        return LogicObserved(
+            np.array(state, np.uint8),
+            np.array([row[5] for row in self.flip_flops], np.int8),
+            np.array(counted, np.uint8),
+            np.ones(min(1, len(self.memory)), np.uint8),
+            np.array([(0, word, 0) for word in range(self.outputs)], OUTPUT),
+            1,
+            self.detects,
+            self.corrects,
+        )
+
+
+class JudgedMachines:
+    """A machine for each fault, all evaluated in full in every cycle: a row of an array is a machine.
+
+    Attributes:
+        rises: Cycle in which each alarm rose first, -1 if it did not, (faults, alarms).
+        end: Cycles run, (faults,); all that follows is as of then.
+        done, detected, status: (faults,).
+        stored: Of flip-flops, (faults, flip-flops).
+        memory: (faults, words).
+    """
+
+    def __init__(self, netlist: GateNetlist, faults: Sequence[HeldPins]) -> None:
+        self.n = netlist
+        count = len(faults)
+        self.held: dict[tuple[PinKind, int, int], list[tuple[int, int]]] = {}
+        for i, fault in enumerate(faults):
+            for pin in fault:
+                self.held.setdefault((pin.kind, pin.at, pin.column), []).append((i, pin.value))
+        self.stored = np.tile(np.array([row[4] for row in netlist.flip_flops], np.int64), (count, 1))
+        self.memory = np.tile(np.array(netlist.memory, np.int64), (count, 1))
+        self.value = np.zeros((netlist.nets, count), np.int64)
+        self.value[1] = 1
+
+    def _as_held(self, key: tuple[PinKind, int, int], value: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        if key in self.held:
+            value = value.copy()
+            for machine, held in self.held[key]:
+                value[machine] = held
+        return value
+
+    def _number(self, nets: Sequence[int]) -> npt.NDArray[np.int64]:
+        return sum((self.value[net] << i for i, net in enumerate(nets)), self.value[0] * 0)
+
+    def _loaded(self, row: int) -> npt.NDArray[np.bool_]:
+        _, _, load, active, *_ = self.n.flip_flops[row]
+        acts = self.value[load] == active
+        for machine, _ in self.held.get((LOAD, row, 0), ()):
+            acts[machine] = False
+        return acts
+
+    def settle(self) -> None:
+        """Evaluate all, until no asynchronous load changes anything."""
+        every = np.arange(self.value.shape[1])
+        while True:
+            for i, row in enumerate(self.n.flip_flops):
+                self.value[row[0]] = self._as_held((NET, row[0], 0), self.stored[:, i])
+            for i, (operation, *operands, y) in enumerate(self.n.gates):
+                if operation == READ:
+                    address, data = self.n.reads[operands[0]]
+                    word = self._number(address)
+                    there = word < self.memory.shape[1]
+                    content = np.where(there, self.memory[every, np.where(there, word, 0)], 0)
+                    for k, net in enumerate(data):
+                        self.value[net] = self._as_held((NET, net, 0), content >> k & 1)
+                    continue
+                a, b, s = (self._as_held((OPERAND, i, k + 1), self.value[n]) for k, n in enumerate(operands))
+                self.value[y] = self._as_held((NET, y, 0), TRUTH[operation][4 * s + 2 * b + a])
+            before = self.stored.copy()
+            for i, row in enumerate(self.n.flip_flops):
+                self.stored[self._loaded(i), i] = row[5]
+            if (before == self.stored).all():
+                return
+
+    def edge(self) -> None:
+        """Take the next state."""
+        taken = np.array(
+            [
+                np.where(self._loaded(i), self.stored[:, i], self._as_held((DATA, i, 0), self.value[row[1]]))
+                for i, row in enumerate(self.n.flip_flops)
+            ]
+        ).T
+        for address, data, enable in self.n.writes:
+            word, mask, content = self._number(address), self._number(enable), self._number(data)
+            at = np.flatnonzero(word < self.memory.shape[1])
+            now = self.memory[at, word[at]]
+            self.memory[at, word[at]] = now & ~mask[at] | content[at] & mask[at]
+        self.stored = taken
+
+    def run(self, limit: int, allowance: int | None, until: bool, usual: Sequence[bool]) -> JudgedMachines:
+        """Run each to its end."""
+        count = self.value.shape[1]
+        self.rises = np.full((count, len(self.n.alarms)), -1)
+        self.end, self.status = np.zeros(count, np.int64), np.zeros(count, np.int64)
+        self.done, self.detected = np.zeros(count, bool), np.zeros(count, bool)
+        last = [self.stored.copy(), self.memory.copy()]
+        self.settle()
+        clean = self if not self.held else JudgedMachines(self.n, [()])
+        clean.settle()
+        shown, moved = np.full(count, clean._number(self.n.operation)[0]), np.zeros(count, np.int64)
+        news = [i for i in range(len(self.n.alarms)) if not usual[i] and self.n.detects >> i & 1]
+        for cycle in range(1, limit + 1):
+            self.edge()
+            self.settle()
+            going = self.end == 0
+            for i, net in enumerate(self.n.alarms):
+                self.rises[going & (self.value[net] == 1) & (self.rises[:, i] < 0), i] = cycle - 1
+            now = self._number(self.n.operation)
+            moved[now != shown] = cycle
+            shown = now
+            detected = (self.rises[:, news] >= 0).any(axis=1) & until
+            done = self.value[self.n.done] == 1
+            over = (cycle >= moved + allowance) if allowance is not None else np.zeros(count, bool)
+            ends = going & (detected | done | over | (cycle == limit))
+            self.end[ends] = cycle
+            self.done[ends], self.detected[ends] = (done & ~detected)[ends], detected[ends]
+            self.status[ends] = self._number(self.n.status)[ends]
+            last[0][ends], last[1][ends] = self.stored[ends], self.memory[ends]
+            if (self.end > 0).all():
+                break
+        self.stored, self.memory = last
+        return self
+
+
+def expected(
+    netlist: GateNetlist,
+    faults: Sequence[HeldPins],
+    golden: JudgedMachines,
+    limit: int,
+    allowance: int | None,
+    until: bool,
+) -> list[LogicEnd]:
+    """Return how the simulator has to say that runs with faults end; how it finds out is its own affair."""
+    usual = (golden.rises[0] >= 0).tolist()
+    made = JudgedMachines(netlist, faults).run(limit, allowance, until, usual)
+    kept = [i for i in range(len(netlist.flip_flops)) if i not in netlist.uncounted]
+    outputs = [bytes(words) for words in made.memory[:, : netlist.outputs].astype(np.uint8)]
+    same = (made.memory[:, : netlist.outputs] == golden.memory[0, : netlist.outputs]).all(axis=1)
+    differs = (made.stored[:, kept] != golden.stored[0, kept]).any(axis=1)
+    differs |= (made.memory != golden.memory[0]).any(axis=1)
+
+    def first(machine: int, mask: int) -> tuple[int, int] | None:
+        own = enumerate(made.rises[machine].tolist())
+        known = [(rise, i) for i, rise in own if rise >= 0 and not usual[i] and mask >> i & 1]
+        return min(known)[::-1] if known else None
+
+    return [
+        LogicEnd(
+            How.DETECTED if made.detected[i] else How.DONE if made.done[i] else How.LIMIT,
+            int(made.end[i]),
+            int(made.status[i]),
+            outputs[i],
+            bool(differs[i] and made.done[i] and same[i]),
+            first(i, netlist.detects),
+            first(i, netlist.corrects),
+        )
+        for i in range(len(faults))
+    ]

@@ -1,0 +1,297 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Permanent faults of every pin of small circuits: many machines at once, against one after another."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from resil.rtl_harness.engine.fast.lanes.build import paths
+from resil.rtl_harness.engine.logic.build import build_library
+from resil.rtl_harness.engine.logic.library import HeldPin, How, LogicSimulator, PinKind
+from resil.rtl_harness.errors import SimulationError
+from testkit.gate_circuits import AND, MUX, NAND, NOT, OR, XOR, GateNetlist, JudgedMachines, expected
+
+# Runs end as if they had gone on to the time-out, or as the golden run: how that is known is not compared.
+ALIKE = {How.LOOP: How.LIMIT, How.SAME: How.DONE, How.UNEXCITED: How.DONE}
+
+
+@pytest.fixture(scope="module", params=paths())
+def library(request):
+    return build_library(request.param)
+
+
+@pytest.fixture(scope="module")
+def fastest():
+    return build_library()
+
+
+def any_of(netlist, nets):
+    found = nets[0]
+    for net in nets[1:]:
+        found = netlist.gate(OR, found, net)
+    return found
+
+
+def counter(netlist, bits, end):
+    """Count cycles; done where the count is `end`."""
+    q = [netlist.flip_flop() for _ in range(bits)]
+    carry, equal = 1, 1
+    for i, net in enumerate(q):
+        netlist.drive(net, netlist.gate(XOR, net, carry))
+        carry = netlist.gate(AND, net, carry)
+        equal = netlist.gate(AND, equal, net if end >> i & 1 else netlist.gate(NOT, net))
+    netlist.done = equal
+    netlist.operation = q[3:]
+    netlist.uncounted = set(range(bits))
+    return q
+
+
+def random_netlist(seed, registers=24, gates=140):
+    """Return a circuit with registers and a memory in loops, alarms, and a reset that may act at any time."""
+    rng = np.random.default_rng(seed)
+    netlist = GateNetlist(width=5, memory=[int(v) for v in rng.integers(0, 32, 8)], outputs=2)
+    count = counter(netlist, 6, 41)
+    own = [netlist.flip_flop(int(rng.integers(2)), int(rng.integers(2))) for _ in range(registers)]
+    nets = [0, 1, *count, *own]
+
+    def some(n):
+        return [int(v) for v in rng.choice(nets[2:], n)]
+
+    for i in range(gates):
+        if i in (gates // 3, gates // 2):
+            nets += netlist.read(some(4))
+        a, b, s = some(3)
+        nets.append(netlist.gate(int(rng.integers(12)), a, b if rng.random() < 0.95 else 1, s))
+    # Resets come from registers that have none themselves: they cannot set one another off without an end.
+    reset = netlist.gate(AND, netlist.gate(AND, own[0], own[1]), netlist.gate(AND, count[1], own[2]))
+    for i, q in enumerate(own):
+        netlist.drive(q, some(1)[0], reset if i % 3 == 2 and i > 2 else 0)
+    for _ in range(2):
+        enable = netlist.gate(AND, *some(2))
+        netlist.writes.append((some(4), some(5), [enable] * 3 + some(2)))
+    netlist.done = netlist.gate(OR, netlist.done, netlist.gate(AND, any_of(netlist, some(1)), 0))
+    netlist.status = some(3)
+    netlist.alarms = [
+        netlist.gate(AND, netlist.gate(AND, *some(2)), netlist.gate(AND, *some(2))) for _ in range(3)
+    ]
+    netlist.detects, netlist.corrects = 0b101, 0b010
+    return netlist
+
+
+def compare(netlist, library, faults=None, allowance=None, until=False, **how):
+    """Compare all faults with the judge; return how they end."""
+    simulator = LogicSimulator(library, netlist.circuit(), netlist.observed())
+    golden = simulator.golden(500)
+    limit = 2 * golden.cycles
+    judged = JudgedMachines(netlist, [()]).run(limit, None, False, [False] * len(netlist.alarms))
+    assert (golden.cycles, golden.status) == (judged.end[0], judged.status[0])
+    assert golden.output == bytes(judged.memory[0, : netlist.outputs].astype(np.uint8))
+    faults = netlist.pins() if faults is None else faults
+    found = simulator.run(faults, limit, allowance, until, **how)
+    simulator.close()
+    wanted = expected(netlist, faults, judged, limit, allowance, until)
+    for fault, end, right in zip(faults, found, wanted, strict=True):
+        assert replace(end, how=ALIKE.get(end.how, end.how)) == right, (fault, end.how)
+    return [end.how for end in found]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_every_pin_of_random_circuits_ends_as_machines_one_by_one(seed, library):
+    ends = compare(random_netlist(seed), library, window=8, far=3)
+    assert {How.DONE, How.UNEXCITED} <= set(ends)
+    assert {How.LOOP, How.LIMIT} & set(ends)
+
+
+@pytest.mark.parametrize(("allowance", "until"), [(9, False), (None, True), (11, True)])
+def test_time_outs_of_operations_and_ends_at_detection(fastest, allowance, until):
+    ends = [
+        e for s in range(6, 9) for e in compare(random_netlist(s), fastest, None, allowance, until, window=8)
+    ]
+    assert (How.DETECTED in ends) == until
+
+
+@pytest.mark.parametrize(("window", "far"), [(1, 0), (5, 2), (64, 4), (256, 12)])
+def test_how_the_work_is_done_changes_nothing(fastest, window, far):
+    compare(random_netlist(9), fastest, window=window, far=far)
+
+
+def test_several_pins_of_one_fault_are_held_together(fastest):
+    netlist = random_netlist(10)
+    pins = netlist.pins()
+    rng = np.random.default_rng(1)
+    pairs = [tuple(pins[i][0] for i in rng.choice(len(pins), 2, replace=False)) for _ in range(200)]
+    pairs = [pair for pair in pairs if len({(p.kind, p.at, p.column) for p in pair}) == 2]
+    compare(netlist, fastest, pairs, window=16)
+
+
+def applied(build, inputs):
+    """Return a circuit to which all patterns are applied, beside a copy with which it is compared.
+
+    Its register is 1 from the first pattern on in which an output is not that of the copy.
+    """
+    netlist = GateNetlist()
+    q = counter(netlist, inputs + 1, 1 << inputs)
+    netlist.operation = []
+    copy = build(netlist, q[:inputs])
+    first = len(netlist.gates)
+    outputs = build(netlist, q[:inputs])
+    last = len(netlist.gates)
+    wrong = any_of(netlist, [netlist.gate(XOR, a, b) for a, b in zip(outputs, copy, strict=True)])
+    seen = netlist.flip_flop()
+    netlist.drive(seen, netlist.gate(OR, seen, wrong))
+    return netlist, range(first, last), outputs, q[:inputs]
+
+
+def c17(netlist, q):
+    """Six NANDs of two inputs, five inputs, two outputs: the smallest of the textbooks' benchmarks."""
+    n = netlist.gate
+    g10, g11 = n(NAND, q[0], q[2]), n(NAND, q[2], q[3])
+    g16, g19 = n(NAND, q[1], g11), n(NAND, g11, q[4])
+    return [n(NAND, g10, g16), n(NAND, g16, g19)]
+
+
+def full_adder(netlist, a, b, c):
+    half = netlist.gate(XOR, a, b)
+    carry = netlist.gate(OR, netlist.gate(AND, a, b), netlist.gate(AND, half, c))
+    return netlist.gate(XOR, half, c), carry
+
+
+def multiplier(netlist, q):
+    """Three bits by three, as an array of full adders."""
+    a, b = q[:3], q[3:]
+    row = [netlist.gate(AND, x, b[0]) for x in a]
+    out = [row[0]]
+    high = [row[1], row[2], 0]
+    for y in b[1:]:
+        partial = [netlist.gate(AND, x, y) for x in a]
+        carry, total = 0, []
+        for one, other in zip(high, partial, strict=True):
+            bit, carry = full_adder(netlist, one, other, carry)
+            total.append(bit)
+        out.append(total[0])
+        high = [*total[1:], carry]
+    return [*out, *high]
+
+
+def alu(netlist, q):
+    """Two bits: and, or, xor or sum, as two selects say."""
+    a, b, s = q[:2], q[2:4], q[4:]
+    low, carry = full_adder(netlist, a[0], b[0], 0)
+    high, carry = full_adder(netlist, a[1], b[1], carry)
+    n, found = netlist.gate, []
+    for x, y, total in ((a[0], b[0], low), (a[1], b[1], high)):
+        logic = n(MUX, n(AND, x, y), n(OR, x, y), s[0])
+        found.append(n(MUX, logic, n(MUX, n(XOR, x, y), total, s[0]), s[1]))
+    return [*found, carry]
+
+
+@pytest.mark.parametrize(("build", "inputs"), [(c17, 5), (multiplier, 6), (alu, 6)])
+def test_coverage_of_combinational_circuits_is_that_of_all_patterns(fastest, build, inputs):
+    """A fault is covered if some pattern gives a wrong output, by truth tables alone."""
+    netlist, rows, outputs, q = applied(build, inputs)
+    pins = [f for f in netlist.pins() if within(netlist, f[0], rows)]
+    simulator = LogicSimulator(fastest, netlist.circuit(), netlist.observed())
+    golden = simulator.golden(2000)
+    ends = dict(zip(pins, simulator.run(pins, 2 * golden.cycles), strict=True))
+    patterns = np.arange(1 << inputs)
+    good = evaluated(netlist, rows, outputs, q, patterns, None)
+    covered = {f: bool((evaluated(netlist, rows, outputs, q, patterns, f[0]) != good).any()) for f in pins}
+    assert {fault: end.differs for fault, end in ends.items()} == covered
+    # Every fault of the first is known to have a test; the others tie inputs to 0: some there have none.
+    assert (sum(covered.values()), len(pins)) == {c17: (36, 36), multiplier: (215, 234), alu: (136, 144)}[
+        build
+    ]
+
+
+def within(netlist, pin, rows):
+    if pin.kind is PinKind.OPERAND:
+        return pin.at in rows
+    return pin.kind is PinKind.NET and any(netlist.gates[row][4] == pin.at for row in rows)
+
+
+def evaluated(netlist, rows, outputs, q, patterns, fault):
+    """Outputs for all patterns at once, (outputs, patterns), by arithmetic on arrays."""
+    value = {0: patterns * 0, 1: patterns * 0 + 1} | {net: patterns >> i & 1 for i, net in enumerate(q)}
+    for row in rows:
+        operation, a, b, s, y = netlist.gates[row]
+        a, b, s = (value[net] for net in (a, b, s))
+        if fault is not None and fault.kind is PinKind.OPERAND and fault.at == row:
+            a, b, s = (
+                patterns * 0 + fault.value if fault.column == i + 1 else v for i, v in enumerate((a, b, s))
+            )
+        found = {AND: a * b, NAND: 1 - a * b, OR: a + b - a * b, XOR: (a + b) % 2, MUX: a + s * (b - a)}[
+            operation
+        ]
+        if fault is not None and fault.kind is PinKind.NET and fault.at == y:
+            found = patterns * 0 + fault.value
+        value[y] = found
+    return np.array([value[net] for net in outputs])
+
+
+def test_a_sequential_circuit_of_three_registers(fastest):
+    """Three registers, ten gates, four inputs from a counter: every pin."""
+    netlist = GateNetlist()
+    q = counter(netlist, 7, 100)
+    a, b, c = (netlist.flip_flop() for _ in range(3))
+    n = netlist.gate
+    g14, g8 = n(NOT, q[0]), n(AND, n(NOT, q[0]), b)
+    g15, g16 = n(OR, n(NOT, c), g8), n(OR, q[3], g8)
+    g9 = n(NAND, g16, g15)
+    g10 = n(NOT, n(OR, g14, a))
+    (
+        netlist.drive(a, g10),
+        netlist.drive(b, n(NOT, n(OR, q[1], a))),
+        netlist.drive(c, n(AND, q[2], n(NOT, g9))),
+    )
+    netlist.status = [n(NOT, g9)]
+    ends = compare(netlist, fastest)
+    assert len(ends) > 100
+    assert How.LOOP in compare(netlist, fastest, window=4)
+
+
+def test_what_nothing_observes_and_what_is_never_excited_is_not_simulated(fastest):
+    netlist = GateNetlist()
+    q = counter(netlist, 4, 9)
+    blind, still = netlist.gate(NOT, q[0]), netlist.gate(AND, q[0], netlist.gate(NOT, q[0]))
+    keeper = netlist.flip_flop()
+    netlist.drive(keeper, netlist.gate(OR, keeper, still))
+    simulator = LogicSimulator(fastest, netlist.circuit(), netlist.observed())
+    simulator.golden(100)
+    net = PinKind.NET
+    ends = simulator.run(
+        [(HeldPin(net, blind, 0),), (HeldPin(net, still, 0),), (HeldPin(net, still, 1),)], 40
+    )
+    assert [end.how for end in ends] == [How.SAME, How.UNEXCITED, How.DONE]
+    assert [end.differs for end in ends] == [False, False, True]
+    assert simulator.counts.lane_cycles == 9 + 1
+    assert not simulator.reaches()[blind]
+    assert simulator.reaches()[still]
+    assert simulator.values()[[blind, still]].tolist() == [3, 1]
+
+
+@pytest.mark.parametrize(
+    ("pin", "says"),
+    [
+        (HeldPin(PinKind.NET, 1, 0), "constant"),
+        (HeldPin(PinKind.NET, 10**6, 0), "no such pin"),
+        (HeldPin(PinKind.OPERAND, 0, 0, 4), "no such operand"),
+        (HeldPin(PinKind.DATA, 99, 0), "no such pin"),
+    ],
+)
+def test_pins_that_are_not_there_are_refused(fastest, pin, says):
+    netlist = GateNetlist()
+    counter(netlist, 4, 9)
+    simulator = LogicSimulator(fastest, netlist.circuit(), netlist.observed())
+    simulator.golden(100)
+    with pytest.raises(SimulationError, match=says):
+        simulator.run([(pin,)], 18)
+
+
+def test_a_circuit_that_does_not_end_is_refused(fastest):
+    netlist = GateNetlist()
+    counter(netlist, 3, 6)
+    netlist.done = 0
+    simulator = LogicSimulator(fastest, netlist.circuit(), netlist.observed())
+    with pytest.raises(SimulationError, match="not done"):
+        simulator.golden(100)
