@@ -155,25 +155,24 @@ void NetPulses::finish(PulseEffect& effect) {
     }
   }
   next_.clear();
-  const bool ends = window_.first() + place_ + 1 == injector_.golden().length();
-  if (!ends) {
-    for (const int32_t i : forced_list_) {
-      if (reached_[i] != stamp_) reached_list_.push_back(i);
-      reached_[i] = stamp_;
-    }
-    for (const int32_t i : reached_list_) {
-      const FlipFlop& f = network_.flip_flops[i];
-      // In the next cycle its reset acts, whatever it has taken.
-      if (active(f, window_.golden(f.load).at(place_ + 1))) continue;
-      const bool acts = active(f, value(f.load));
-      if (acts && values_[i] < 0) flags_ |= kPulseUndefined;
-      const bool now = acts ? values_[i] > 0 : value(f.d);
-      if (now == window_.golden(f.q).at(place_ + 1)) continue;
-      next_.push_back({f.offset, uint32_t{1} << f.bit});
-      ++effect.registers;
-    }
-    for (const int32_t memory : active_list_) step_memory(memory);
+  for (const int32_t i : forced_list_) {
+    if (reached_[i] != stamp_) reached_list_.push_back(i);
+    reached_[i] = stamp_;
   }
+  // Behind the last cycle of the golden run resets are taken to be as in it.
+  const size_t after = place_ + (place_ + 1 < window_.cycles());
+  for (const int32_t i : reached_list_) {
+    const FlipFlop& f = network_.flip_flops[i];
+    // In the next cycle its reset acts, whatever it has taken.
+    if (active(f, window_.golden(f.load).at(after))) continue;
+    const bool acts = active(f, value(f.load)), acted = active(f, golden(f.load));
+    if ((acts || acted) && values_[i] < 0) flags_ |= kPulseUndefined;
+    const bool now = acts ? values_[i] > 0 : value(f.d);
+    if (now == (acted ? values_[i] > 0 : golden(f.d))) continue;
+    next_.push_back({f.offset, uint32_t{1} << f.bit});
+    ++effect.registers;
+  }
+  for (const int32_t memory : active_list_) step_memory(memory);
   std::sort(next_.begin(), next_.end(), by_offset);
   const size_t begin = bytes_.size();
   for (const ByteDifference& byte : next_) {
@@ -201,26 +200,34 @@ void NetPulses::step_memory(int32_t memory) {
   std::sort(written.begin(), written.end());
   written.erase(std::unique(written.begin(), written.end()), written.end());
   const size_t bytes = m.entry_bytes;
-  std::vector<uint8_t> wrong(bytes);
+  std::vector<uint8_t> right(bytes), wrong(bytes);
   for (const uint64_t word : written) {
     const char* const found = window_.contents(memory, word, place_);
     if (!found) continue;
-    std::memcpy(wrong.data(), found, bytes);
+    std::memcpy(right.data(), found, bytes);
+    wrong = right;
     for (const int32_t p : network_.write_ports[memory]) {
       const MemoryPort& port = network_.writes[p];
-      if (address(port) != word) continue;
+      const bool rightly = window_.address(port, place_) == word, wrongly = address(port) == word;
       for (int32_t i = 0; i < port.data; ++i) {
-        if (!value(network_.enable(port)[i])) continue;
+        const int32_t enable = network_.enable(port)[i], data = network_.data(port)[i];
         const uint8_t bit = static_cast<uint8_t>(1 << i % 8);
-        const bool one = value(network_.data(port)[i]);
-        wrong[i / 8] = static_cast<uint8_t>(one ? wrong[i / 8] | bit : wrong[i / 8] & ~bit);
+        const auto put = [&](std::vector<uint8_t>& to, bool one) {
+          to[i / 8] = static_cast<uint8_t>(one ? to[i / 8] | bit : to[i / 8] & ~bit);
+        };
+        if (rightly && golden(enable)) put(right, golden(data));
+        if (wrongly && value(enable)) put(wrong, value(data));
       }
     }
-    const char* const right = window_.contents(memory, word, place_ + 1);
     const uint64_t base = m.offset + (word - first) * bytes;
     for (size_t i = 0; i < bytes; ++i) {
-      const uint8_t differs = static_cast<uint8_t>(right[i]) ^ wrong[i];
+      const uint8_t differs = right[i] ^ wrong[i];
       if (differs) next_.push_back({base + i, differs});
+    }
+    if (!checking_) continue;
+    const char* const kept = window_.contents(memory, word, place_ + 1);
+    for (size_t i = 0; i < bytes; ++i) {
+      if (static_cast<uint8_t>(kept[i]) != right[i]) next_.push_back({base + i, 1});
     }
   }
 }
@@ -238,6 +245,7 @@ void NetPulses::verify() {
 // Every word that changes is written, and with what it then holds.
 void NetPulses::verify_writes() {
   ++stamp_;  // no net differs
+  checking_ = true;
   for (place_ = 0; place_ + 1 < window_.cycles(); ++place_) {
     next_.clear();
     for (size_t memory = 0; memory < network_.memories.size(); ++memory) {
@@ -251,6 +259,7 @@ void NetPulses::verify_writes() {
                                std::to_string(window_.first() + place_));
     }
   }
+  checking_ = false;
   for (const auto& [edges, offset] : injector_.golden().memories().changes(window_.first() + 2, window_.last() + 1)) {
     const int32_t memory = network_.memory(offset);
     bool written = false;

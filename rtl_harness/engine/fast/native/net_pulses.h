@@ -23,7 +23,7 @@ enum PulseFlag : uint32_t {
   kPulseReset = 4       // an asynchronous reset or load acts, or does not, other than in the golden run
 };
 
-/// What comes of a pulse: `bytes` of all that ends, see `resil_pulses_bytes`, from the end of the one before on.
+/// What comes of a pulse, also in the last cycle, after which nothing looks at it: `bytes` of all that ends, see `resil_pulses_bytes`, from the end of the one before on.
 struct PulseEffect {
   uint64_t end;
   uint64_t alarms;  // that are up in its cycle, a bit for each
@@ -76,6 +76,7 @@ class NetPulses {
   uint32_t stamp_ = 0;
   size_t place_ = 0;
   uint32_t flags_ = 0;
+  bool checking_ = false;  // what is written in the golden run against what it has then
   uint64_t effort_ = 0;
   Difference next_, bytes_;
   std::vector<PulseEffect> effects_;
