@@ -23,9 +23,9 @@ from resil.rtl_harness.engine.fast.gates.logic import READ as READ_GATE
 from resil.rtl_harness.engine.fast.gates.moments import LATCH, READ, Part, Parts, UnsupportedError
 from resil.rtl_harness.engine.fast.gates.word_cells import Bit, parts_of
 from resil.rtl_harness.errors import HarnessError
-from resil.rtl_harness.logic.cells import CLOCK_GATE_PINS, cells_of
+from resil.rtl_harness.logic.cells import CLOCK_GATE_PINS
 from resil.rtl_harness.logic.expand import AND, BUFFER, MUX, NOT, Expanded, expanded
-from resil.rtl_harness.logic.joined import Cell, Joined, joined
+from resil.rtl_harness.logic.joined import Cell, Joined
 from resil.rtl_harness.logic.netlist import NOWHERE, PINS, TO_FLIP_FLOP, TO_GATE, LogicNetlist
 from resil.rtl_harness.logic.order import in_order
 
@@ -44,31 +44,20 @@ _WITHIN = "its value changes within a cycle, or it drives a clock"
 _SHOWN = 5
 
 
-def built_netlist(
-    bench: Mapping[str, Any],
-    mapped: Mapping[str, Any],
-    target: Target,
-    elaboration: Elaboration,
-    library: str,
-    parts: Mapping[str, str],
-) -> LogicNetlist:
+def built_netlist(design: Joined, target: Target, elaboration: Elaboration, library: str) -> LogicNetlist:
     """Return the netlist of a closed design.
 
     Args:
-        bench: Modules of what closes it, flattened, with the design as a cell without content, as Yosys'
-            JSON.
-        mapped: Modules of the design, in cells of the library.
+        design: Cells, memories and wires of design and bench.
         target: The design.
         elaboration: Its storage, with what of it is hardware.
         library: Text of the Liberty file.
-        parts: Path of the generate block that a module was made of, by its name.
 
     Raises:
-        HarnessError: If a register of the source is not in the netlist, or a cell is none of the library.
+        HarnessError: If a register of the source is not in the netlist.
         UnsupportedError: If gates cannot say what the bench or the clocks do.
     """
-    builder = _Builder(joined(bench, mapped, target, cells_of(library), parts), target, elaboration)
-    return builder.netlist(content_key(library))
+    return _Builder(design, target, elaboration).netlist(content_key(library))
 
 
 class _Builder:

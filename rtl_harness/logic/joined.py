@@ -117,6 +117,8 @@ class Joined:
         bench_flip_flops, latches, reads, writes: Of both.
         memories: Path and first word of each memory.
         wires: Bits of each name of the design under test, by path.
+        dut_module: Name of the design's module in the source.
+        dut_ports: Direction and bits of each port of it.
         bench_wires: Bits of each variable of the bench that holds storage, by path.
     """
 
@@ -130,6 +132,8 @@ class Joined:
     memories: list[tuple[str, int]] = field(default_factory=list)
     wires: dict[str, list[Bit]] = field(default_factory=dict)
     bench_wires: dict[str, list[Bit]] = field(default_factory=dict)
+    dut_module: str = ""
+    dut_ports: dict[str, tuple[str, list[Bit]]] = field(default_factory=dict)
     aliases: dict[Bit, Bit] = field(default_factory=dict)
     bits: int = 0
 
@@ -268,6 +272,7 @@ class _Joiner:
         for name, cell in module["cells"].items():
             if cell["type"] in self.mapped:
                 found = True
+                self._dut(cell["type"])
                 self._instance(cell, self.mapped[cell["type"]], "")
             else:
                 self._other(name, cell, "", numbers)
@@ -277,6 +282,11 @@ class _Joiner:
                 f"{self.target.top}; name an instance of a module as dut",
                 "dut",
             )
+
+    def _dut(self, name: str) -> None:
+        self.design.dut_module = name.partition("$")[0]
+        for port, own in self.mapped[name]["ports"].items():
+            self.design.dut_ports[port] = (own["direction"], self._moved(own["bits"], name))
 
     def module(self, name: str, module: Mapping[str, Any]) -> None:
         """Take a module of the design."""

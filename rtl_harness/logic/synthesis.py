@@ -29,13 +29,16 @@ from resil.rtl_harness.engine.fast.gates.gates import SCRIPT
 from resil.rtl_harness.engine.fast.gates.moments import UnsupportedError
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.logic.build import built_netlist
+from resil.rtl_harness.logic.cells import cells_of
+from resil.rtl_harness.logic.joined import Joined, joined
 from resil.rtl_harness.logic.netlist import LogicNetlist, packed_netlist, unpacked_netlist
 from resil.rtl_harness.tools import tail
 
 _HERE = Path(__file__).parent
 _SIDE = _HERE / "synthesis_side.py"
 _RESULT, _MAPPED, _BENCH = "netlist.npz", "mapped.json", "bench.json"
-_OWN = [_HERE / name for name in ("synthesis_side.py", "synthesis.py", "build.py", "netlist.py", "cells.py")]
+_MORE = ("build.py", "netlist.py", "cells.py", "joined.py", "expand.py", "order.py")
+_OWN = [_HERE / name for name in ("synthesis_side.py", "synthesis.py", *_MORE)]
 _GATES = _HERE.parent / "engine" / "fast" / "gates"
 _READS = [_GATES / name for name in ("gates.py", "gates_file.py", "moments.py", "cycle.py", "logic.py")]
 
@@ -65,28 +68,32 @@ def logic_netlist(target: Target, elaboration: Elaboration, liberty: Path | None
     key = content_key(rtl_key(target, parameters), "logic", described, library, SCRIPT, _OWN, _READS)
 
     def build(folder: Path) -> None:
-        mapped = _mapped(target, elaboration, library) / _MAPPED
-        bench = folder / _BENCH
-        config = {
-            "read": read_commands(target, parameters, ["--best-effort-hierarchy"], folder),
-            "dut": target.dut,
-            "top": target.top,
-            "script": [*SCRIPT[:-1], f"write_json {_BENCH}"],
-        }
-        _run_side(target, "bench", config, folder, _BENCH)
-        scopes = _scopes(target, design_under_test(target, elaboration).instances)
-        parts = {f"{module}_{part}": path for module, part, _, path in scopes}
-        netlist = built_netlist(_modules(bench), _modules(mapped), target, elaboration, library, parts)
-        bench.unlink()
+        netlist = built_netlist(_joined(target, elaboration, library), target, elaboration, library)
         write_atomically(folder / _RESULT, packed_netlist(netlist))
 
     return unpacked_netlist((cached_folder("logic-netlist", key, build) / _RESULT).read_bytes())
 
 
-def mapped_netlist(target: Target, elaboration: Elaboration, liberty: Path | None = None) -> Path:
-    """Return the file of the design as cells, with a module for each boundary of a block, as Yosys' JSON."""
-    target = frozen(target)
-    return _mapped(target, elaboration, _library(liberty)) / _MAPPED
+def joined_design(target: Target, elaboration: Elaboration, liberty: Path | None = None) -> Joined:
+    """Return cells, memories and wires of a target and its bench, of which `logic_netlist` makes gates."""
+    return _joined(frozen(target), elaboration, _library(liberty))
+
+
+def _joined(target: Target, elaboration: Elaboration, library: str) -> Joined:
+    parameters = dict(elaboration.parameters)
+    script = [*SCRIPT[:-1], f"write_json {_BENCH}"]
+
+    def build(folder: Path) -> None:
+        read = read_commands(target, parameters, ["--best-effort-hierarchy"], folder)
+        config = {"read": read, "dut": target.dut, "top": target.top, "script": script}
+        _run_side(target, "bench", config, folder, _BENCH)
+
+    key = content_key(rtl_key(target, parameters), target.dut, script, _SIDE)
+    bench = _modules(cached_folder("logic-bench", key, build) / _BENCH)
+    scopes = _scopes(target, design_under_test(target, elaboration).instances)
+    parts = {f"{module}_{part}": path for module, part, _, path in scopes}
+    mapped = _modules(_mapped(target, elaboration, library) / _MAPPED)
+    return joined(bench, mapped, target, cells_of(library), parts)
 
 
 def _library(liberty: Path | None) -> str:
@@ -166,4 +173,4 @@ def _run_side(target: Target, what: str, config: Mapping[str, Any], folder: Path
         require_copies(done.stdout, folder)
 
 
-__all__ = ["UnsupportedError", "logic_netlist", "mapped_netlist"]
+__all__ = ["UnsupportedError", "joined_design", "logic_netlist"]

@@ -153,16 +153,16 @@ def test_sites_are_numbered_behind_the_storage(netlist, elaboration):
 
 def test_a_register_that_synthesis_lost_is_named(target, elaboration, monkeypatch):
     """A name that the netlist does not have is an error, not a register without faults."""
-    from resil.rtl_harness.logic import build, synthesis
+    from resil.rtl_harness.logic import synthesis
 
-    joined = build.joined
+    joined = synthesis.joined
 
     def without(*args):
         design = joined(*args)
         del design.wires["u_dut.u_control.round_q"]
         return design
 
-    monkeypatch.setattr(build, "joined", without)
+    monkeypatch.setattr(synthesis, "joined", without)
     monkeypatch.setattr(synthesis, "cached_folder", _fresh(synthesis.cached_folder))
     with pytest.raises(
         HarnessError, match=r"not in the synthesised netlist, among them u_dut\.u_control\.round_q"

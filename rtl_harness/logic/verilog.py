@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The netlist as Verilog in place of the design under test, with pulses that an untouched simulator can make.
+
+A register is added that is always 0: bit `k` of it inverts the output of the k-th chosen cell, and is cleared
+    by
+the next active edge. An upset of that bit is a pulse: so any engine that injects into storage simulates one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from resil.rtl_harness.design.elaboration import Elaboration
+from resil.rtl_harness.design.elaboration.model import Clocking, Location
+from resil.rtl_harness.design.sites import Absent, Hardware, Kind, SiteTable, StorageElement
+from resil.rtl_harness.design.target import Target
+from resil.rtl_harness.engine.fast.gates.word_cells import Bit
+from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.logic.cells import CLOCK_GATE_PINS, Expression
+from resil.rtl_harness.logic.joined import Cell, Joined
+
+PULSES = "pulse_q"
+_SIGNS = {"and": " & ", "or": " | ", "xor": " ^ "}
+
+
+@dataclass(frozen=True)
+class NetlistTarget:
+    """A target whose design under test is its netlist.
+
+    Attributes:
+        target: With the sources that it is made of.
+        elaboration: Its storage: flip-flops, memories, and the register of pulses.
+        pulse: Site of the pulse at the output of each chosen cell, by the cell's name.
+    """
+
+    target: Target
+    elaboration: Elaboration
+    pulse: Mapping[str, int]
+
+
+def netlist_target(
+    target: Target, elaboration: Elaboration, design: Joined, chosen: Sequence[str], folder: Path
+) -> NetlistTarget:
+    """Write the netlist of a target as Verilog.
+
+    Args:
+        target: The design.
+        elaboration: Its storage.
+        design: Its cells.
+        chosen: Names of cells that pulses are to strike; of a clock gate a pulse inverts its enable.
+        folder: Where the sources go, which are copies but for the name of the design's module.
+
+    Raises:
+        HarnessError: If a chosen cell is not there, or the module of the design is not found in its sources.
+    """
+    writer = _Writer(target, elaboration, design, chosen)
+    header, sources = _sources(target, writer.module, folder)
+    netlist = folder / "netlist.sv"
+    netlist.write_text(writer.text(header), encoding="utf-8")
+    folders = dict.fromkeys([*target.include_dirs, *(source.parent for source in target.sources)])
+    data = dict.fromkeys([*target.data_dirs, *(source.parent for source in target.sources)])
+    made = replace(
+        target,
+        name=f"{target.name}-netlist",
+        sources=(*sources, netlist),
+        include_dirs=tuple(folders),
+        data_dirs=tuple(data),
+        snapshot=None,
+    )
+    own = dict(writer.locations)
+    bench = [e.path for e in elaboration.bench_elements]
+    locations = own | {path: elaboration.locations[path] for path in bench}
+    clocking = {path: Clocking(target.clock) for path in own}
+    clocking |= {path: elaboration.clocking[path] for path in bench}
+    bare, path = SiteTable.of(writer.elements), f"{target.dut}.{PULSES}"
+    first = next((o for o, e in zip(bare.offsets, bare.elements, strict=False) if e.path == path), 0)
+    # A pulse is no state of the design: where a run ends in its cycle, it is not compared.
+    pulses = [Absent(first, len(chosen), Hardware.UNUSED)] if chosen else []
+    table = SiteTable.of(writer.elements, pulses)
+    storage = Elaboration(
+        table, elaboration.bench_elements, locations, clocking, parameters=elaboration.parameters
+    )
+    return NetlistTarget(made, storage, {name: first + i for i, name in enumerate(chosen)})
+
+
+def _sources(target: Target, module: str, folder: Path) -> tuple[str, list[Path]]:
+    """Copy the sources, with another name for a module; return what its header imports and takes."""
+    imports, parameters = r"((?:\s*import\s[^;]*;)*)", r"(#\s*\((?:[^()]|\([^()]*\))*\))?"
+    head = re.compile(rf"\bmodule\s+{re.escape(module)}\b{imports}\s*{parameters}\s*\(")
+    named = re.compile(rf"\b(module\s+|endmodule\s*:\s*){re.escape(module)}\b")
+    header, copies = None, []
+    for number, source in enumerate(target.sources):
+        text = source.read_text(encoding="utf-8", errors="replace")
+        bare = re.sub(r"//[^\n]*", "", text)
+        if (found := head.search(bare)) is not None:
+            header = f"module {module} {found[1]} {found[2] or ''} ("
+        copy = folder / f"{number:03}_{source.name}"
+        copy.write_text(named.sub(rf"\g<1>{module}__as_rtl", text), encoding="utf-8")
+        copies.append(copy)
+    if header is None:
+        raise HarnessError(f"target {target.name}: no source has the module {module} of {target.dut}", "dut")
+    return header, copies
+
+
+class _Writer:
+    def __init__(
+        self, target: Target, elaboration: Elaboration, design: Joined, chosen: Sequence[str]
+    ) -> None:
+        self.target = target
+        self.design = design
+        self.module = design.dut_module
+        self.inside = f"{target.dut}."
+        known = {cell.name for cell in design.cells}
+        if missing := [name for name in chosen if name not in known]:
+            raise HarnessError(f"expected cells of the netlist of {target.name}, found {missing[0]}")
+        self.chosen = {name: i for i, name in enumerate(chosen)}
+        self.depth = {e.path: e.depth for e in elaboration.sites.elements if e.kind == "sram"}
+        self.elements: list[StorageElement] = []
+        self.locations: dict[str, Location] = {}
+        self.lines: list[str] = []
+
+    def text(self, header: str) -> str:
+        """Return the module."""
+        ports, driven = self._ports()
+        for cell in self.design.cells:
+            if cell.type.clock_gate:
+                self._clock_gate(cell)
+            elif cell.type.flip_flop is None:
+                for pin, function in cell.type.outputs.items():
+                    if pin in cell.outputs and function is not None:
+                        formula = self._formula(function, cell)
+                        self._assign(cell.outputs[pin], formula + self._pulse(cell))
+        self._flip_flops()
+        self._memories()
+        if self.chosen:
+            self._store(PULSES, len(self.chosen))
+            clock = self._name(self.design.ports[self.target.clock][0])
+            self.lines.append(f"always_ff @(posedge {clock}) {PULSES} <= '0;")
+        inputs = [f"assign {self._name(bit)} = {place};" for bit, place in driven.items()]
+        used = sorted(set(re.findall(r"\bn\d+\b", "\n".join([*self.lines, *inputs, *ports[1]]))))
+        declared = [f"wire {', '.join(used[i : i + 64])};" for i in range(0, len(used), 64)]
+        body = [*declared, *inputs, *self.lines, *ports[1]]
+        return "\n".join([header, ",\n".join(ports[0]), ");", *body, "endmodule", ""])
+
+    def _ports(self) -> tuple[tuple[list[str], list[str]], dict[Bit, str]]:
+        """Return declarations, what drives outputs, and by net the input that drives it."""
+        own = {bit for cell in self.design.cells for bit in cell.outputs.values()}
+        within = {i for i, (path, _) in enumerate(self.design.memories) if path.startswith(self.inside)}
+        own |= {bit for read in self.design.reads if read.memory in within for bit in read.data}
+        declared: list[str] = []
+        outputs: list[str] = []
+        driven: dict[Bit, str] = {}
+        for name, (direction, bits) in self.design.dut_ports.items():
+            declared.append(f"{direction} wire [{len(bits) - 1}:0] {name}")
+            for i, bit in enumerate(self.design.sources(bits)):
+                place = f"{name}[{i}]"
+                if direction == "output":
+                    outputs.append(f"assign {place} = {self._name(bit)};")
+                elif isinstance(bit, int) and bit not in own:
+                    driven.setdefault(bit, place)
+        return (declared, outputs), driven
+
+    def _name(self, bit: Bit) -> str:
+        bit = self.design.source(bit)
+        return f"n{bit}" if isinstance(bit, int) else f"1'b{1 if bit == '1' else 0}"
+
+    def _word(self, bits: Sequence[Bit]) -> str:
+        return "{" + ", ".join(self._name(bit) for bit in reversed(bits)) + "}"
+
+    def _assign(self, bit: Bit, value: str) -> None:
+        self.lines.append(f"assign {self._name(bit)} = {value};")
+
+    def _pulse(self, cell: Cell) -> str:
+        return f" ^ {PULSES}[{self.chosen[cell.name]}]" if cell.name in self.chosen else ""
+
+    def _formula(self, function: Expression, cell: Cell) -> str:
+        if function.operation == "pin":
+            return self._name(cell.inputs.get(function.name, "0"))
+        if function.operation == "const":
+            return f"1'b{function.name}"
+        if function.operation == "not":
+            return f"~({self._formula(function.operands[0], cell)})"
+        parts = (self._formula(operand, cell) for operand in function.operands)
+        return f"({_SIGNS[function.operation].join(parts)})"
+
+    def _clock_gate(self, cell: Cell) -> None:
+        enable, clock, gated = ({**cell.inputs, **cell.outputs}.get(pin, "0") for pin in CLOCK_GATE_PINS)
+        held = f"latch_{len(self.lines)}"
+        self.lines.append(f"logic {held};")
+        self.lines.append(
+            f"always_latch if (!{self._name(clock)}) {held} = {self._name(enable)}{self._pulse(cell)};"
+        )
+        self._assign(gated, f"{self._name(clock)} & {held}")
+
+    def _store(self, variable: str, width: int, depth: int = 1, first: int = 0) -> None:
+        path = f"{self.target.dut}.{variable}"
+        kind: Kind = "sram" if depth > 1 else "ff"
+        self.elements.append(StorageElement(path, kind, width, depth, first_word=first))
+        self.locations[path] = Location(self.target.dut, self.module, variable, packed_width=width)
+        words = f" [{first}:{first + depth - 1}]" if depth > 1 else ""
+        self.lines.insert(0, f"logic [{width - 1}:0] {variable}{words};")
+
+    def _flip_flops(self) -> None:
+        """Write registers of flip-flops that have clock and reset in common."""
+        groups: defaultdict[tuple[str, str, str, int], list[tuple[Cell, Expression]]] = defaultdict(list)
+        for cell in self.design.cells:
+            group = cell.type.flip_flop
+            if group is None:
+                continue
+            clock, rising = cell.level(group.clock)
+            forced, value = group.clear or group.preset, int(group.clear is None)
+            load, acts = cell.level(forced) if forced is not None else ("", True)
+            edge = f"{'posedge' if rising else 'negedge'} {self._name(clock)}"
+            reset = f"{'posedge' if acts else 'negedge'} {self._name(load)}" if load else ""
+            level = f"{'' if acts else '!'}{self._name(load)}" if load else ""
+            groups[edge, reset, level, value].append((cell, group.next_state))
+        for number, ((edge, reset, level, value), members) in enumerate(sorted(groups.items())):
+            variable, width = f"state{number}_q", len(members)
+            self._store(variable, width)
+            formulas = (self._formula(taken, cell) for cell, taken in reversed(members))
+            take = f"{variable} <= {{{', '.join(formulas)}}};"
+            if reset:
+                forced_to = f"{{{width}{{1'b{value}}}}}"
+                take = f"if ({level}) {variable} <= {forced_to}; else {take}"
+            self.lines.append(f"always_ff @({edge}{f' or {reset}' if reset else ''}) {take}")
+            for i, (cell, _) in enumerate(members):
+                self._outputs(cell, f"{variable}[{i}]")
+
+    def _outputs(self, cell: Cell, stored: str) -> None:
+        group = cell.type.flip_flop
+        for pin, bit in cell.outputs.items():
+            function = cell.type.outputs[pin]
+            if group is not None and function is not None:
+                inverted = function.name == group.inverse or function.operation == "not"
+                self._assign(bit, f"~{stored}" if inverted else stored)
+
+    def _memories(self) -> None:
+        names = {}
+        for number, (path, first) in enumerate(self.design.memories):
+            if path.startswith(self.inside):
+                names[number] = f"memory{number}_q"
+                width = next(len(w.data) for w in self.design.writes if w.memory == number)
+                self._store(names[number], width, self.depth[path], first)
+        for read in self.design.reads:
+            if read.memory in names:
+                word = f"{names[read.memory]}[{self._word(read.address)}]"
+                self.lines.append(f"assign {self._word(read.data)} = {word};")
+        clocks: defaultdict[tuple[int, str], list[str]] = defaultdict(list)
+        for write in sorted(self.design.writes, key=lambda w: w.order):
+            if write.memory not in names:
+                continue
+            place = f"{names[write.memory]}[{self._word(write.address)}]"
+            edge = f"{'posedge' if write.rising else 'negedge'} {self._name(write.clock)}"
+            for enable, bits in _by_enable(write.enable):
+                low, high = bits[0], bits[-1]
+                data = self._word(write.data[low : high + 1])
+                clocks[write.memory, edge].append(
+                    f"if ({self._name(enable)}) {place}[{high}:{low}] <= {data};"
+                )
+        for (_, edge), own in clocks.items():
+            self.lines.append(f"always_ff @({edge}) begin\n" + "\n".join(own) + "\nend")
+
+
+def _by_enable(enables: Sequence[Bit]) -> list[tuple[Bit, list[int]]]:
+    """Return runs of bits with one enable."""
+    runs: list[tuple[Bit, list[int]]] = []
+    for i, enable in enumerate(enables):
+        if runs and runs[-1][0] == enable:
+            runs[-1][1].append(i)
+        else:
+            runs.append((enable, [i]))
+    return runs
