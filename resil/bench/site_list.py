@@ -15,9 +15,12 @@ from resil.bench.bench import Area, Bench
 from resil.files import read_parquet, write_file
 from resil.record.typed import Amount, Count, Typed
 from resil.reports.table import Column, Table
-from resil.rtl_harness.design.sites import KINDS, Hardware, SiteTable
+from resil.rtl_harness.design.sites import KINDS as STORAGE_KINDS
+from resil.rtl_harness.design.sites import Hardware, SiteTable
 
 UNASSIGNED = "(no block)"
+# Of storage, and of cells, which are there if the campaign is about logic.
+KINDS = (*map(str, STORAGE_KINDS), "logic")
 # Kinds of storage in the words of reports.
 STORAGE = {
     "ff": "flip-flops",
@@ -25,6 +28,7 @@ STORAGE = {
     "sram": "SRAM bits",
     "weights": "bits of weights in memory outside the NPU",
     "activations": "bits of activations in memory outside the NPU",
+    "logic": "outputs of cells",
 }
 
 
@@ -79,7 +83,7 @@ def block_name(block: str) -> str:
 
 def no_bits() -> dict[str, int]:
     """Return no bits of each kind of storage."""
-    return dict.fromkeys(map(str, KINDS), 0)
+    return dict.fromkeys(KINDS, 0)
 
 
 def block_bits(

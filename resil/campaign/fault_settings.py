@@ -11,11 +11,13 @@ from resil.campaign.sampling_settings import SamplingSettings
 from resil.campaign.section import Section
 
 EXTERNAL_KINDS = ("weights", "activations")
-KINDS = ("ff", "macro", "sram", *EXTERNAL_KINDS)
-UPSET, STUCK_AT, MEMORY_UPSET = "upset", "stuck_at", "memory_upset"
-MODELS = (UPSET, STUCK_AT)
+LOGIC = "logic"
+KINDS = ("ff", "macro", "sram", *EXTERNAL_KINDS, LOGIC)
+UPSET, STUCK_AT, MEMORY_UPSET, PULSE = "upset", "stuck_at", "memory_upset", "set"
+MODELS = (UPSET, STUCK_AT, PULSE)
 PERMANENT_PLANS = ("proportional", "uniform")
 EXTERNAL_PLANS = ("proportional", "uniform")
+LOGIC_PLANS = ("proportional", "uniform")
 _FEWEST_PREDICTED = 100
 _FEWEST_SIZES = 2
 
@@ -31,7 +33,8 @@ class FaultSettings:
         minimum_per_block: Least number in each kind of storage of each block.
         clusters: Part of the upsets that flip 1, 2, ... adjacent bits of a word; they sum to 1.
         model: "upset": bits inverted once, transient faults; "stuck_at": a bit held at 0 or 1 from reset on,
-            permanent faults. "memory_upset" follows from kinds outside the NPU: bits of memory inverted.
+            permanent faults; "set": a pulse at the output of a cell, which strikes logic alone.
+            "memory_upset" follows from kinds outside the NPU: bits of memory inverted.
         minimum_in: Least number in each kind of storage of some blocks, or by kind, in place of
             `minimum_per_block`.
         any_shares: Verdicts hold whatever the shares of the sizes in `clusters` are.
@@ -49,6 +52,11 @@ class FaultSettings:
     def permanent(self) -> bool:
         """Whether the faults are there from reset on."""
         return self.model == STUCK_AT
+
+    @property
+    def logic(self) -> bool:
+        """Whether they strike the logic between registers."""
+        return LOGIC in self.kinds
 
     def minimum(self, block: str, kind: str) -> int:
         """Return the least number in a kind of storage of a block."""
@@ -79,6 +87,8 @@ def read_faults(section: Section) -> FaultSettings:
     model = section.choice("model")
     if set(kinds) & set(EXTERNAL_KINDS) and section.sound("kinds"):
         model = _external_model(section, kinds, model)
+    if section.sound("kinds") and section.sound("model"):
+        _check_logic(section, kinds, model, clusters)
     section.finish()
     return FaultSettings(kinds, injections, minimum, clusters, model, minima, any_shares)
 
@@ -94,6 +104,22 @@ def _external_model(section: Section, kinds: tuple[str, ...], model: str) -> str
         expected = f'"{UPSET}" for memory outside the NPU'
         section.wrong("model", expected, f'"{model}"', "remove the key")
     return MEMORY_UPSET
+
+
+def _check_logic(section: Section, kinds: tuple[str, ...], model: str, clusters: tuple[float, ...]) -> None:
+    """Note what is wrong with logic and pulses: each goes with the other, and neither with storage."""
+    if LOGIC not in kinds:
+        if model == PULSE:
+            expected, found = f'kinds = ["{LOGIC}"] with it', ", ".join(kinds)
+            section.wrong("model", expected, found, "change one: a pulse is at the output of a cell")
+        return
+    if len(kinds) > 1:
+        remedy = "make a campaign for each: their rates are of different sorts"
+        section.wrong("kinds", f'logic by itself, ["{LOGIC}"]', ", ".join(kinds), remedy)
+    if model != PULSE:
+        section.wrong("model", f'"{PULSE}" for logic', f'"{model}"', f'write model = "{PULSE}"')
+    if clusters != (1.0,):
+        section.wrong("clusters", "the key for storage only", f'kinds = ["{LOGIC}"]', "remove it")
 
 
 def _minima(section: Section, injections: int) -> dict[str, int | dict[str, int]]:
@@ -150,6 +176,14 @@ def check_plan(section: Section, faults: FaultSettings, sampling: SamplingSettin
             )
         if sampling.plan not in EXTERNAL_PLANS:
             expected = f"a plan for memory outside the NPU ({', '.join(EXTERNAL_PLANS)})"
+            raise section.fail("kinds", expected, f'plan = "{sampling.plan}"', "change the plan")
+    if faults.logic:
+        if safety:
+            expected = "storage where there is a table [safety]"
+            remedy = "remove the table: its rows do not take logic yet"
+            raise section.fail("kinds", expected, ", ".join(faults.kinds), remedy)
+        if sampling.plan not in LOGIC_PLANS:
+            expected = f"a plan for logic ({', '.join(LOGIC_PLANS)})"
             raise section.fail("kinds", expected, f'plan = "{sampling.plan}"', "change the plan")
     if faults.minimum_in and sampling.plan != "proportional":
         found = f'plan = "{sampling.plan}"'

@@ -226,6 +226,8 @@ def _check_inferences(
     if faults.permanent:
         found = 'model = "stuck_at"; such a fault is in every inference'
         raise section.fail("inferences", "1 but for upsets", found, "remove the key")
+    if faults.logic:
+        raise section.fail("inferences", "1 for logic", f"{head.inferences}", "remove the key")
     if sampling.plan == "predicted":
         found = 'plan = "predicted", which goes by single inferences'
         raise section.fail("inferences", "1 with that plan", found, "remove the key or change the plan")
@@ -280,6 +282,7 @@ def _needed(
     asked: dict[Ability, str] = {}
     if faults:
         place = Ability.MEMORY_OUTSIDE if faults.external else Ability.STORAGE
+        place = Ability.LOGIC if faults.logic else place
         asked[place] = f"[faults] kinds = {json.dumps(faults.kinds)}"
         if faults.clusters != (1.0,):
             asked[Ability.CLUSTERS] = "[faults] clusters"

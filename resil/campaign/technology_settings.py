@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from resil.campaign.section import Section
 
 # Of a storage bit, from hardened cells to the SRAM of old nodes; what lies outside has another unit.
 _PLAUSIBLE_FIT_PER_BIT = (1e-9, 1e-2)
+LOGIC_FACTORS = ("clock_mhz", "pulse_ps", "window_ps", "survival")
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,9 @@ class TechnologySettings:
         sram_range: Lowest and highest of the second, or None.
         permanent_flip_flop_fit: FIT of permanent faults of one flip-flop, or None.
         permanent_sram_fit_per_mbit: FIT of permanent faults of 10^6 SRAM bits, or None.
+        logic_fit: FIT of pulses at the output of one cell, not derated, or None.
+        logic_range: Lowest and highest of it, or None.
+        logic_factors: What derates it, by name: `clock_mhz`, `pulse_ps`, `window_ps`, `survival`.
     """
 
     name: str
@@ -32,6 +37,9 @@ class TechnologySettings:
     sram_range: tuple[float, float] | None = None
     permanent_flip_flop_fit: float | None = None
     permanent_sram_fit_per_mbit: float | None = None
+    logic_fit: float | None = None
+    logic_range: tuple[float, float] | None = None
+    logic_factors: Mapping[str, float] = field(default_factory=dict)
 
 
 def read_technology(section: Section) -> TechnologySettings:
@@ -41,8 +49,11 @@ def read_technology(section: Section) -> TechnologySettings:
     sram, sram_range = _raw_rate(section, "sram_fit_per_mbit", "sram_range", 1e6)
     permanent_ff, _ = _raw_rate(section, "permanent_flip_flop_fit", "", 1.0)
     permanent_sram, _ = _raw_rate(section, "permanent_sram_fit_per_mbit", "", 1e6)
+    logic, logic_range = _raw_rate(section, "logic_fit", "logic_range", 1.0)
+    factors = {key: section.number(key) for key in LOGIC_FACTORS if section.has(key)}
     section.finish()
-    return TechnologySettings(name, flip_flop, sram, ff_range, sram_range, permanent_ff, permanent_sram)
+    rates = (flip_flop, sram, ff_range, sram_range, permanent_ff, permanent_sram)
+    return TechnologySettings(name, *rates, logic, logic_range, factors)
 
 
 def _raw_rate(

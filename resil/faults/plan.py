@@ -17,6 +17,8 @@ IntArray = npt.NDArray[np.int64]
 
 # What stored injections call a fault: by what its bit is held at, from -1 (nothing: an upset) on.
 FAULT_NAMES = ("upset", "stuck_at_0", "stuck_at_1")
+# The first of these, where the fault strikes logic.
+PULSE_NAME = "set"
 
 
 @dataclass(frozen=True)
@@ -123,7 +125,14 @@ class FaultPlan:
         return np.flatnonzero(~np.isin(self.injection, done, assume_unique=True))
 
 
+def fault_name(kind: str, held: int) -> str:
+    """Return what stored injections call a fault that holds its bit at this value; -1: at nothing."""
+    return PULSE_NAME if kind == "logic" and held < 0 else FAULT_NAMES[held + 1]
+
+
 def held_value(name: str) -> int | None:
-    """Return what a fault of this name, one of `FAULT_NAMES`, holds its bit at; None of an upset."""
+    """Return what a fault of this name, as of `fault_name`, holds its bit at; None of an upset or a pulse."""
+    if name == PULSE_NAME:
+        return None
     held = FAULT_NAMES.index(name) - 1
     return None if held < 0 else held

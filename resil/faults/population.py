@@ -15,7 +15,7 @@ from resil.campaign.campaign import Campaign
 from resil.campaign.clusters import cluster_sizes
 from resil.campaign.sampling_settings import SamplingSettings
 from resil.errors import CampaignError
-from resil.faults.plan import FAULT_NAMES, FaultPlan, FaultStratum, IntArray
+from resil.faults.plan import FaultPlan, FaultStratum, IntArray, fault_name
 from resil.rtl_harness.design.sites import SiteTable
 from resil.rtl_harness.engine.contract import GoldenRun
 from resil.stats.sampling import Stratum
@@ -111,7 +111,8 @@ class Population:
             if piece.first < 0 or piece.first + piece.count > stratum.population.size:
                 return f"holds an injection that stratum {stratum.population.name} does not have"
             site, cycle, _, bits, held = stratum.draw(self.seed, self.clusters, piece.first, piece.count)
-            fault = np.array(FAULT_NAMES, dtype=object)[held + 1]
+            named = np.array([fault_name(stratum.kind, own) for own in (-1, 0, 1)], dtype=object)
+            fault = named[held + 1]
             for column, expected in (("site", site), ("cycle", cycle), ("bits", bits), ("fault", fault)):
                 found, wanted = rows[column].to_numpy()[piece.own], expected[piece.at]
                 if (wrong := np.flatnonzero(found != wanted)).size:
@@ -157,6 +158,7 @@ def make_population(campaign: Campaign, sites: SiteTable, goldens: Sequence[Gold
     fine = (
         not stuck
         and not campaign.faults.external
+        and not campaign.faults.logic
         and campaign.sampling.strata != SamplingSettings("proportional").strata
     )
     pieces: dict[tuple[str, str, str, str], list[tuple[int, int, int]]] = {}

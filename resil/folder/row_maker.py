@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from resil.bench.bench import Describe
-from resil.faults.plan import FAULT_NAMES, FaultPlan, IntArray
+from resil.faults.plan import FaultPlan, IntArray, fault_name, held_value
 from resil.folder.parts import SCHEMA
 from resil.rtl_harness.design.sites import SiteTable
 from resil.rtl_harness.faults import NEVER, Fault, Injection, Outcome, Reported, Rise, Seen
@@ -65,7 +65,10 @@ class RowMaker:
             "word": word + self._elements["first_word"][element],
             "bit": self._elements["lsb"][element] + self._step[element] * bit,
             "bits": plan.bits[at],
-            "fault": [FAULT_NAMES[held + 1] for held in plan.held[at].tolist()],
+            "fault": [
+                fault_name(plan.strata[own].kind, held)
+                for own, held in zip(plan.stratum[at].tolist(), plan.held[at].tolist(), strict=True)
+            ],
             "input": self._labels[position],
             "cycle": plan.cycle[at],
             **outcome_columns(injections),
@@ -107,8 +110,7 @@ def injections_of(rows: pa.Table) -> Iterator[Injection]:
     names = ("site", "cycle", "bits", "fault", "seen", "end_cycle", "status", "output_hash")
     reports = ("alarm", "alarm_cycle", "correction", "correction_cycle", "first", "second")
     for row in rows.select([*names, *reports]).to_pylist():
-        held = FAULT_NAMES.index(row["fault"]) - 1
-        fault = Fault(row["site"], row["cycle"], row["bits"], None if held < 0 else held)
+        fault = Fault(row["site"], row["cycle"], row["bits"], held_value(row["fault"]))
         yield Injection(
             fault,
             Seen(row["seen"]),

@@ -15,7 +15,8 @@ from resil.record.typed import Amount, Count, OneOf, Share, Typed, wrong
 # Kinds of storage in hardware, and in memory outside it.
 KINDS = ("ff", "macro", "sram")
 EXTERNAL_KINDS = ("weights", "activations")
-Kind = Annotated[str, OneOf((*KINDS, *EXTERNAL_KINDS))]
+LOGIC = "logic"
+Kind = Annotated[str, OneOf((*KINDS, *EXTERNAL_KINDS, LOGIC))]
 Outcome = Annotated[str, OneOf(OUTCOME_KEYS)]
 LATENT = ("latent_share", "latent_lo", "latent_hi")
 _FIGURES = ("avf", "avf_lo", "avf_hi", *LATENT, "fit_raw", "fit", "fit_lo", "fit_hi")
@@ -159,6 +160,8 @@ class StoredBits(Typed):
     """Bits of weights in memory outside the NPU."""
     activations_bits: Count
     """Bits of activations in memory outside the NPU."""
+    logic_bits: Count = 0
+    """Outputs of cells at which a pulse can begin; 0 where the campaign is not about logic."""
     ff_bits_source: Count
     """Flip-flops of the source code, those included that are no hardware."""
     macro_bits_source: Count
@@ -208,7 +211,7 @@ class StorageTotals(Rated):
     """A kind of storage in all blocks together."""
 
     kind: Kind
-    """`ff`, `macro` (flip-flops inside SRAM macros), `sram`, or `weights` and `activations` outside."""
+    """`ff`, `macro` (flip-flops inside SRAM macros), `sram`, `weights`, `activations` or `logic`."""
     bits: Count
     """Bits that were injected into."""
     fit_raw: Amount

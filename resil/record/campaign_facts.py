@@ -15,7 +15,7 @@ from resil.record.interval import Ordered
 from resil.record.model_source import ModelSource
 from resil.record.typed import Amount, Count, OneOf, Share, Typed
 
-FAULT_MODELS = ("upset", "stuck_at", "memory_upset")
+FAULT_MODELS = ("upset", "stuck_at", "memory_upset", "set")
 STATUSES = ("measured", "modelled", "assumed")
 
 

@@ -187,6 +187,12 @@ def _scope(campaign: Campaign, bits: Mapping[str, int]) -> str:
     if campaign.faults.permanent:
         what = "Every fault is one bit held at 0 or at 1 from reset on; upsets are not in these figures."
         logic = "permanent faults of logic and of clock and reset trees"
+    if campaign.faults.logic:
+        return (
+            f"Pulses of one cycle at {' and '.join(injected) or 'no cell'} of the synthesised netlist of the "
+            f"design under test.{without} Not assessed: upsets of storage, permanent faults, clock and reset "
+            "trees but clock gates and what drives resets, memories outside the design, and common causes."
+        )
     if campaign.faults.external:
         return (
             f"Faults in {' and '.join(injected)}. {what} Each upset of weights is there for the whole "

@@ -33,7 +33,7 @@ from resil.stats.intervals import Interval
 _MUST_AGREE = {
     "confidence": "interval limits of another confidence have another meaning",
     "hazardous": "FIT counts other outcomes as failures",
-    "fault_model": "rates of permanent faults, upsets and upsets outside the NPU are not of one kind",
+    "fault_model": "rates of permanent faults, upsets, pulses and upsets outside the NPU are not of one kind",
     "detection_cycles": "alarms count as detections within another time",
 }
 _SHOULD_AGREE = {

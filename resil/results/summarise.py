@@ -41,6 +41,7 @@ from resil.results.summary_parts import (
 from resil.results.views import views_of
 from resil.rtl_harness.design.operations import longest_operation
 from resil.rtl_harness.engine.contract import GoldenRun
+from resil.stats.logic_rates import LogicRates, load_logic
 from resil.stats.metrics import safety_metrics
 from resil.stats.permanent import PermanentRates, load_permanent
 from resil.stats.rates import BlockEstimate, StratumCounts
@@ -53,7 +54,20 @@ def technology_of(campaign: Campaign) -> RawRates:
     Raises:
         StatsError: there is no such technology, or it has no rate for a kind of storage that is injected.
     """
-    return permanent_rates(campaign) if campaign.faults.permanent else upset_rates(campaign)
+    if campaign.faults.permanent:
+        return permanent_rates(campaign)
+    return logic_rates(campaign) if campaign.faults.logic else upset_rates(campaign)
+
+
+def logic_rates(campaign: Campaign) -> LogicRates:
+    """Return the campaign's rates of transients in logic, derated; StatsError as `technology_of`."""
+    settings = campaign.technology
+    technology = load_technology(settings.name).with_overrides(
+        settings.flip_flop_fit, None, _source(campaign), settings.flip_flop_range
+    )
+    return load_logic(technology).with_overrides(
+        settings.logic_fit, settings.logic_range, settings.logic_factors, _source(campaign)
+    )
 
 
 def upset_rates(campaign: Campaign) -> Technology:
@@ -266,6 +280,8 @@ def _longest_operations(goldens: Sequence[GoldenRun]) -> tuple[int, ...]:
 def _verdict_scope(campaign: Campaign, scope: str) -> str:
     if campaign.faults.external:
         return f"memory outside the NPU alone, not the NPU; {scope}"
+    if campaign.faults.logic:
+        return f"transients in logic alone; {scope}"
     return f"permanent faults alone; {scope}" if campaign.faults.permanent else scope
 
 
@@ -276,6 +292,15 @@ def _fault_note(campaign: Campaign) -> str:
             f"{clusters} The FIT are those of memory outside the NPU, by the "
             "raw rate of SRAM in this technology. They are no part of the NPU's FIT; its storage is not in "
             "these figures."
+        )
+    if campaign.faults.logic:
+        rates = logic_rates(campaign)
+        return (
+            "Every fault is a pulse at the output of a cell that lasts one cycle: logical masking is "
+            f"simulated exactly. Timing and attenuation leave a part of {rates.derating:.3g} of the pulses, "
+            f"which is in the rates; without it every FIT here is {1.0 / rates.derating:.3g} times as large. "
+            "Clock and reset are ideal: of their trees there are clock gates and what drives resets alone. "
+            "Upsets of storage are not in these figures."
         )
     if campaign.faults.permanent:
         return (

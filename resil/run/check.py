@@ -80,7 +80,8 @@ class _Check:
             goldens = self._step("golden run", lambda: self._goldens(campaign, bench), self._golden_text)
             faults = self._faults(campaign, bench, goldens)
             fast = self._step("fast engine", lambda: self._injected(FAST, faults, sweep=True), _fast_text)
-            self._step("both engines", lambda: self._compared(fast[0], faults), lambda text: (text, ()))
+            compared = self._replayed if campaign.faults.logic else self._compared
+            self._step("both engines", lambda: compared(fast[0], faults), lambda text: (text, ()))
         except _StepError:
             return
 
@@ -142,15 +143,25 @@ class _Check:
             rows = {row.fault: row for row in engine.run(faults)}
             return rows, list(engine.notes)
 
+    def _replayed(self, fast: dict[Fault, Injection], faults: Sequence[Fault]) -> str:
+        """Compare pulses with runs to the end: no other engine strikes logic."""
+        assert self.bench is not None
+        with self._engine(FAST) as engine:
+            judged = {fault: engine.replay(fault) for fault in faults}
+        return self._equal(fast, judged, "runs to the end")
+
     def _compared(self, fast: dict[Fault, Injection], faults: Sequence[Fault]) -> str:
         judged, _ = self._injected(JUDGE, faults)
+        return self._equal(fast, judged, JUDGE)
+
+    def _equal(self, fast: dict[Fault, Injection], judged: dict[Fault, Injection], judge: str) -> str:
         assert self.bench is not None
-        sites = self.bench.sites
+        sites, faults = self.bench.sites, list(judged)
         for fault in faults:
             if fast[fault] != judged[fault]:
                 raise HarnessError(
                     f"{sites[fault.site].name}, cycle {fault.cycle}: expected one answer of both engines, "
-                    f"found {fast[fault].outcome} of {FAST} and {judged[fault].outcome} of {JUDGE}; one is "
+                    f"found {fast[fault].outcome} of {FAST} and {judged[fault].outcome} of {judge}; one is "
                     "wrong: please report it, and use --engine cocotb meanwhile",
                     "engines",
                 )
@@ -158,7 +169,7 @@ class _Check:
             f"{sum(row.outcome == own for row in fast.values())} {own}"
             for own in sorted({row.outcome for row in fast.values()})
         )
-        return f"{len(faults)} injections, equal on {FAST} and {JUDGE}: {outcomes}"
+        return f"{len(faults)} injections, equal on {FAST} and {judge}: {outcomes}"
 
 
 def _campaign_text(campaign: Campaign) -> tuple[str, Sequence[str]]:

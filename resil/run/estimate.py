@@ -74,6 +74,12 @@ def estimate_campaign(
             "inject: resil run",
             "faults.kinds",
         )
+    if campaign.faults.logic:
+        raise CampaignError(
+            f"{campaign.file}: [faults] kinds: expected storage, found logic: sensitivity models know "
+            "nothing of it; inject: resil run",
+            "faults.kinds",
+        )
     if campaign.faults.permanent:
         raise CampaignError(
             f'{campaign.file}: [faults] model: expected "upset", found "{campaign.faults.model}": '

@@ -80,7 +80,7 @@ def parse_study(
     problems.attempt(lambda: _check_predictions(problems, rules, [*targets, *works]))
     if protection is not None:
         problems.attempt(lambda: _check_protection(problems, rules, protection))
-    if problems.sound("faults") and rules.faults.external:
+    if problems.sound("faults") and (rules.faults.external or rules.faults.logic):
         expected = "expected storage of the NPU, for a study compares NPUs and their protection, found"
         problems.add(
             ("faults", "kinds"),

@@ -45,8 +45,8 @@ class FaultTracer:
         if not isinstance(engine, VerilatorEngine):
             raise ResilError(
                 f"{bench.target_name} running {bench.network.name}: expected one run of the design with "
-                "faults in its own storage, found stretches of one, or faults in memory outside; such "
-                "faults cannot be traced",
+                "faults in its own storage, found stretches of one, or faults in memory outside or in logic; "
+                "such faults cannot be traced",
                 "faults.kinds" if bench.network.stretches == 1 else "network",
             )
         self._bench = bench

@@ -24,6 +24,7 @@ class Ability(StrEnum):
 
     STORAGE = "inject into storage of the design"
     MEMORY_OUTSIDE = "inject into memory outside the NPU"
+    LOGIC = "strike logic between registers"
     CLUSTERS = "invert several bits of a word"
     STUCK_AT = "hold bits from reset on"
     TWO_INFERENCES = "go on with a second inference"

@@ -48,5 +48,5 @@ def declare_whole_runs(
         golden_limit = int(options[GOLDEN_LIMIT.name])
         return load()(target, workload, elaboration, **limits, golden_limit=golden_limit)
 
-    abilities = frozenset(Ability) - {Ability.MEMORY_OUTSIDE}
+    abilities = frozenset(Ability) - {Ability.MEMORY_OUTSIDE, Ability.LOGIC}
     return EngineDeclaration(name, help, abilities, make, (GOLDEN_LIMIT,), check_waves=check_waves)

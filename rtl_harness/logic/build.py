@@ -20,7 +20,7 @@ from resil.rtl_harness.engine.fast.gates.cycle import Cycle, FlipFlop, Write
 from resil.rtl_harness.engine.fast.gates.gates_file import Gates
 from resil.rtl_harness.engine.fast.gates.logic import ONE, ZERO, Gate, Net
 from resil.rtl_harness.engine.fast.gates.logic import READ as READ_GATE
-from resil.rtl_harness.engine.fast.gates.moments import LATCH, READ, Part, Parts, UnsupportedError
+from resil.rtl_harness.engine.fast.gates.moments import LATCH, READ, Moment, Part, Parts, UnsupportedError
 from resil.rtl_harness.engine.fast.gates.word_cells import Bit, parts_of
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.logic.cells import CLOCK_GATE_PINS
@@ -337,8 +337,14 @@ class _Builder:
         for part in self.parts.of_kind(READ):
             now.nets(part.driven)
         sensitive = cycle.sensitive()
-        kept = [self._kept_gate(now, gate) for gate in self.kept]
-        pin_nets = [[now.net(design.source(pin[2])) for pin in own] for own in self.pins]
+        # A clock gate looks at its enable while the clock is low.
+        low = Moment(self.parts, {**self.known, self.clock: ZERO}, now, [self.clock])
+        gated_clocks = {cell.outputs[CLOCK_GATE_PINS[2]] for cell in design.cells if cell.type.clock_gate}
+        kept = [self._kept_gate(low if gate[2] in gated_clocks else now, gate) for gate in self.kept]
+        pin_nets = [
+            [(low if cell.type.clock_gate else now).net(design.source(pin[2])) for pin in own]
+            for cell, own in zip(design.cells, self.pins, strict=True)
+        ]
         reads = self.parts.reads
         roots = [net for row in rows for net in row[:3]]
         roots += [net for _, address, data in reads for net in (*address, *data)]
@@ -414,7 +420,7 @@ class _Builder:
             liberty,
         )
 
-    def _kept_gate(self, now: Any, gate: tuple[int, tuple[Bit, ...], Bit]) -> Gate:  # noqa: ANN401
+    def _kept_gate(self, now: Moment, gate: tuple[int, tuple[Bit, ...], Bit]) -> Gate:
         operation, operands, output = gate
         a, b, s = (*now.nets([self.design.source(bit) for bit in operands]), ZERO, ZERO)[:3]
         return operation, a, b, s, self.known[output]

@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
+import numpy.typing as npt
 
 from resil.rtl_harness.engine.fast.gates.circuit import circuit_of
 from resil.rtl_harness.engine.fast.gates.logic import READ
 from resil.rtl_harness.engine.fast.model import CompiledModel
 from resil.rtl_harness.logic.netlist import LogicNetlist
+
+Values = npt.NDArray[np.uint8]
 
 
 class Evaluation:
@@ -33,9 +36,8 @@ class Evaluation:
     def difference(self, net: int, cycle: int) -> dict[int, int] | None:
         """Return the bits that differ a cycle after a pulse, as a mask by byte of the state.
 
-        None if an asynchronous reset acts that does not without the pulse, or the other way round: that is
-            not
-        evaluated here.
+        None if an asynchronous reset acts that does not without the pulse, or the other way round, in this
+        cycle or the next: that is not evaluated here.
         """
         state = self._model.injector.seek(cycle + 1).state.copy()
         right, wrong = self._values(state, None), self._values(state, net)
@@ -43,8 +45,15 @@ class Evaluation:
         loads = rows[:, 2]
         if (right[loads] != wrong[loads]).any():
             return None
-        acts = np.where(rows[:, 3] == 1, right[loads] == 1, right[loads] == 0)
-        differs = (right[rows[:, 1]] != wrong[rows[:, 1]]) & ~acts
+        differs = (right[rows[:, 1]] != wrong[rows[:, 1]]) & ~self._acts(right)
+        if (loads > 1).any():
+            after = self._model.injector.seek(cycle + 2).state.copy()
+            later = self._values(after, None)
+            for place in self._circuit.flip_flops[differs & ~self._acts(later)]:
+                after[int(place["offset"])] ^= 1 << int(place["bit"])
+            if (later[loads] != self._values(after, None)[loads]).any():
+                return None
+            differs &= ~self._acts(later)
         found: dict[int, int] = {}
         for place in self._circuit.flip_flops[differs]:
             offset = int(place["offset"])
@@ -53,7 +62,12 @@ class Evaluation:
             found[offset] = mask
         return found
 
-    def _values(self, state: np.ndarray, pulsed: int | None) -> np.ndarray:
+    def _acts(self, values: Values) -> npt.NDArray[np.bool_]:
+        """Return which flip-flops are in an asynchronous reset or load."""
+        rows = self._netlist.gates.flip_flops
+        return np.equal(values[rows[:, 2]], rows[:, 3])
+
+    def _values(self, state: Values, pulsed: int | None) -> Values:
         """Return the value of each net."""
         gates = self._netlist.gates
         values = [0] * gates.nets
@@ -87,7 +101,7 @@ class Evaluation:
             values[y] = found ^ (y == pulsed)
         return np.array(values, np.uint8)
 
-    def _word(self, state: np.ndarray, memory: int, address: Iterable[int]) -> int:
+    def _word(self, state: Values, memory: int, address: Iterable[int]) -> int:
         at = self._place(memory, address)
         if at is None:
             return 0
@@ -102,7 +116,7 @@ class Evaluation:
         size = int(own["entry_bytes"])
         return int(own["offset"]) + word * size, size
 
-    def _memories(self, state: np.ndarray, right: np.ndarray, wrong: np.ndarray) -> list[tuple[int, int]]:
+    def _memories(self, state: Values, right: Values, wrong: Values) -> list[tuple[int, int]]:
         """Return bytes of memories that differ after the writes of the cycle."""
         images: list[dict[int, int]] = []
         for values in (right, wrong):

@@ -84,8 +84,9 @@ def _take_clock_gates(design: Any, cell: str) -> None:  # noqa: ANN401
 
 def _join(module: Any, latch: str, gate: str, cell: str) -> None:  # noqa: ANN401
     kept, gone = module.cell(area_side._id(latch)), module.cell(area_side._id(gate))
-    clock, enable = kept.getPort(area_side._id(_ENABLE)), kept.getPort(area_side._id("D"))
-    gated = gone.getPort(area_side._id("Y"))
+    # Copies: what a port returns goes with it.
+    clock, enable = (libyosys.SigSpec(kept.getPort(area_side._id(pin))) for pin in (_ENABLE, "D"))
+    gated = libyosys.SigSpec(gone.getPort(area_side._id("Y")))
     module.remove(gone)
     for pin in ("D", "Q", "E"):
         kept.unsetPort(area_side._id(pin))

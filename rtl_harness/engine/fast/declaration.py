@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from resil.rtl_harness.engine.contract import CampaignEngine, Limits
     from resil.rtl_harness.engine.workload import Workload
 
-_WANTED = {"when it pays": None, "always": True, "never": False}
-_CHOICES = tuple(_WANTED)
+# What the options of sweeps and lanes mean to the engine.
+WANTED = {"when it pays": None, "always": True, "never": False}
+_CHOICES = tuple(WANTED)
 
 
 def _make(
@@ -34,8 +35,8 @@ def _make(
         elaboration,
         **limits,
         golden_limit=int(options["golden_limit"]),
-        sweep=_WANTED[str(options["sweep"])],
-        lanes=_WANTED[str(options["lanes"])],
+        sweep=WANTED[str(options["sweep"])],
+        lanes=WANTED[str(options["lanes"])],
     )
 
 

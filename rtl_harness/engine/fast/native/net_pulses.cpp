@@ -132,6 +132,7 @@ uint64_t NetPulses::address(const MemoryPort& port) const {
 
 // A reset that begins acts at once; one that does not act lets the register be until the edge.
 void NetPulses::loads(int32_t number) {
+  if (!forcing_) return;
   flags_ |= kPulseReset;
   if (forced_[number] != stamp_) forced_list_.push_back(number);
   forced_[number] = stamp_;
@@ -160,7 +161,9 @@ void NetPulses::finish(PulseEffect& effect) {
     reached_[i] = stamp_;
   }
   // Behind the last cycle of the golden run resets are taken to be as in it.
-  const size_t after = place_ + (place_ + 1 < window_.cycles());
+  const bool ends = place_ + 1 == window_.cycles();
+  const size_t after = place_ + !ends;
+  std::vector<int32_t> differing;
   for (const int32_t i : reached_list_) {
     const FlipFlop& f = network_.flip_flops[i];
     // In the next cycle its reset acts, whatever it has taken.
@@ -170,9 +173,12 @@ void NetPulses::finish(PulseEffect& effect) {
     const bool now = acts ? values_[i] > 0 : value(f.d);
     if (now == (acted ? values_[i] > 0 : golden(f.d))) continue;
     next_.push_back({f.offset, uint32_t{1} << f.bit});
-    ++effect.registers;
+    differing.push_back(i);
   }
   for (const int32_t memory : active_list_) step_memory(memory);
+  const bool resets = std::ranges::any_of(differing, [&](int32_t i) { return network_.resets[i]; });
+  if (resets && !ends) release(differing);
+  effect.registers = static_cast<uint32_t>(differing.size());
   std::sort(next_.begin(), next_.end(), by_offset);
   const size_t begin = bytes_.size();
   for (const ByteDifference& byte : next_) {
@@ -183,6 +189,42 @@ void NetPulses::finish(PulseEffect& effect) {
     }
   }
   effect.flags = flags_;
+}
+
+// A reset that the golden run has in the next cycle does not act there if a register that makes it has taken another
+// value: what it holds back then stays as it was taken. One that begins there begins in the model.
+void NetPulses::release(std::vector<int32_t>& differing) {
+  std::vector<int32_t> held;
+  std::vector<bool> taken;
+  for (size_t i = 0; i < network_.flip_flops.size(); ++i) {
+    const FlipFlop& f = network_.flip_flops[i];
+    if (f.load < 2 || !active(f, window_.golden(f.load).at(place_ + 1))) continue;
+    const bool acts = active(f, value(f.load));
+    if (acts && values_[i] < 0) flags_ |= kPulseUndefined;
+    held.push_back(static_cast<int32_t>(i));
+    taken.push_back(acts ? values_[i] > 0 : value(f.d));
+  }
+  if (held.empty()) return;
+  ++stamp_;
+  ++place_;
+  forcing_ = false;
+  heap_.clear();
+  for (const int32_t i : differing) set(network_.flip_flops[i].q, !golden(network_.flip_flops[i].q));
+  while (!heap_.empty()) {
+    std::pop_heap(heap_.begin(), heap_.end(), std::greater<>());
+    const int32_t gate = heap_.back();
+    heap_.pop_back();
+    queued_[gate] = 0;
+    evaluate(gate);
+  }
+  for (size_t k = 0; k < held.size(); ++k) {
+    const FlipFlop& f = network_.flip_flops[held[k]];
+    if (active(f, value(f.load)) || taken[k] == golden(f.q)) continue;
+    next_.push_back({f.offset, uint32_t{1} << f.bit});
+    differing.push_back(held[k]);
+  }
+  forcing_ = true;
+  --place_;
 }
 
 // What a memory holds after the writes of a cycle, where that is not what the golden run writes.

@@ -60,6 +60,7 @@ class NetPulses {
   bool active(const FlipFlop& f, bool level) const { return level == (f.active != 0); }
   void finish(PulseEffect& effect);
   void step_memory(int32_t memory);
+  void release(std::vector<int32_t>& differing);
   uint64_t address(const MemoryPort& port) const;
   void verify_writes();
 
@@ -76,6 +77,7 @@ class NetPulses {
   uint32_t stamp_ = 0;
   size_t place_ = 0;
   uint32_t flags_ = 0;
+  bool forcing_ = true;    // resets that begin act at once
   bool checking_ = false;  // what is written in the golden run against what it has then
   uint64_t effort_ = 0;
   Difference next_, bytes_;

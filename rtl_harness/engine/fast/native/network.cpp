@@ -31,6 +31,7 @@ Network::Network(const Circuit& c)
       write_ports(c.memory_count) {
   renumber();
   connect();
+  find_resets();
   for (size_t i = 0; i < flip_flops.size(); ++i) {
     places_[flip_flops[i].offset * 8 + flip_flops[i].bit] = static_cast<int32_t>(i);
     has_edges |= flip_flops[i].sensitive != 0;
@@ -63,6 +64,24 @@ bool Network::makes_edge(const Difference& d) const {
 int32_t Network::memory(uint64_t offset) const {
   const auto found = std::upper_bound(ends_.begin(), ends_.end(), std::pair<uint64_t, int32_t>(offset, INT32_MAX));
   return found != ends_.end() && memories[found->second].offset <= offset ? found->second : -1;
+}
+
+// Backwards from the loads, through gates.
+void Network::find_resets() {
+  std::vector<bool> decides(nets);
+  for (const FlipFlop& f : flip_flops) decides[f.load] = true;
+  for (auto g = gates.rbegin(); g != gates.rend(); ++g) {
+    if (g->operation == kRead) {
+      const MemoryPort& port = reads[g->a];
+      bool any = false;
+      for (int32_t i = 0; i < port.data; ++i) any = any || decides[data(port)[i]];
+      for (int32_t i = 0; any && i < port.address; ++i) decides[address(port)[i]] = true;
+    } else if (decides[g->y]) {
+      decides[g->a] = decides[g->b] = decides[g->s] = true;
+    }
+  }
+  decides[0] = decides[1] = false;
+  for (const FlipFlop& f : flip_flops) resets.push_back(decides[f.q]);
 }
 
 // Number nets in the order in which they are evaluated, so that what is used together lies together.

@@ -61,12 +61,15 @@ struct Network {
   /// The model has clocks of its own, and bits of this difference decide whether they have an edge.
   bool has_edges = false;
   bool makes_edge(const Difference& d) const;
+  /// A flip-flop decides whether an asynchronous reset or load acts: what becomes of a difference in it gates do not say.
+  std::vector<bool> resets;
   /// The memory that holds a byte of the state; -1 if none does.
   int32_t memory(uint64_t offset) const;
 
  private:
   void renumber();
   void connect();
+  void find_resets();
 
   std::unordered_map<uint64_t, int32_t> places_;                // offset * 8 + bit
   std::vector<std::pair<uint64_t, int32_t>> ends_;              // of memories, ascending

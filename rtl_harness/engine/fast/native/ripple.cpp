@@ -82,7 +82,8 @@ size_t Ripple::propagate(const Difference& d, size_t first, size_t end, bool all
     for (size_t k = k0_; k < k1_; ++k) {
       const uint64_t cycles = own ? ~uint64_t{0} : next_[i].word[k];
       events_.word[k] |= own ? 0 : cycles;
-      wild_.word[k] |= cycles & loads(network_.flip_flops[i], k);
+      // A reset that begins with the next edge acts at once: the model has to make that edge.
+      wild_.word[k] |= cycles & (network_.resets[i] ? ~uint64_t{0} : loads(network_.flip_flops[i], k));
     }
   }
   for (size_t k = k0_; k < k1_; ++k) {
@@ -128,7 +129,7 @@ bool Ripple::start(const Difference& d) {
     window_.verify(f);
     for (size_t k = k0_; k < k1_; ++k) {
       inverse.word[k] = ~window_.golden(f.q).word[k];
-      wild_.word[k] |= loads(f, k);
+      wild_.word[k] |= network_.resets[i] ? ~uint64_t{0} : loads(f, k);
     }
     changed(f.q, inverse);
   }

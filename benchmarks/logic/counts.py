@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cells, sites of pulses and pins of the NPU's netlist, by size and block.
+
+Called as `python -m benchmarks.logic.counts [TARGET ...]`; by default the four sizes. Prints a table for
+docs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+
+from resil.rtl_harness.design.elaboration import elaborate
+from resil.rtl_harness.design.hardware import with_hardware
+from resil.rtl_harness.design.target import load_target
+from resil.rtl_harness.logic.sites import pin_sites, pulse_sites
+from resil.rtl_harness.logic.synthesis import logic_netlist
+
+SIZES = tuple(f"ethos-u55-{macs}" for macs in (32, 64, 128, 256))
+
+
+def main() -> int:
+    """Print a row for each target."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("targets", nargs="*", default=SIZES)
+    print("| target | cells | flip-flops | clock gates | sites of pulses | pins | pulse sites by block |")
+    print("|---|---|---|---|---|---|---|")
+    for name in parser.parse_args().targets:
+        target = load_target(name)
+        elaboration = with_hardware(target, elaborate(target))
+        netlist = logic_netlist(target, elaboration)
+        pulses, pins = pulse_sites(elaboration.sites, netlist), pin_sites(elaboration.sites, netlist)
+        storing = sum(netlist.cell_type(cell) in netlist.flip_flop_types for cell in range(netlist.cells))
+        blocks = Counter(
+            netlist.block(int(cell)) or "(no block)" for cell in netlist.pins["cell"][pulses.pins]
+        )
+        by_block = ", ".join(f"{block} {count:,}" for block, count in sorted(blocks.items()))
+        counts = (netlist.cells, storing, len(netlist.clock_gates), len(pulses.pins), len(pins.pins))
+        print(f"| {name} | {' | '.join(f'{count:,}' for count in counts)} | {by_block} |", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pulses in logic: along the gates, by an evaluation of all of them, and in a simulator of the netlist."""
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from resil.rtl_harness.design.elaboration import elaborate
+from resil.rtl_harness.design.hardware import with_hardware
+from resil.rtl_harness.design.target import load_target
+from resil.rtl_harness.engine.workload import OutputSpec, Workload, exact
+from resil.rtl_harness.errors import AuditError, HarnessError
+from resil.rtl_harness.faults import Fault, Outcome
+from resil.rtl_harness.logic import pulse_engine
+from resil.rtl_harness.logic.evaluation import Evaluation
+from resil.rtl_harness.logic.pulse_engine import PulseEngine
+from resil.rtl_harness.logic.pulses import PulseEffects
+from resil.rtl_harness.logic.sites import CLOCK, pulse_sites
+from resil.rtl_harness.logic.synthesis import logic_netlist
+from testkit.closed_cores import core_target
+from testkit.errors import about
+from testkit.pulses import compared_pulses
+
+PULSED = Path(__file__).with_name("pulsed.sv")
+
+
+@pytest.fixture(scope="module")
+def target(repository):
+    return load_target(repository / "examples" / "awkward" / "target.toml")
+
+
+@pytest.fixture(scope="module")
+def workload():
+    source = np.random.default_rng(3).integers(0, 256, 256, dtype=np.uint8)
+    return Workload("random", {"source": source.tobytes()}, OutputSpec("sink", 0, (512,)))
+
+
+@pytest.fixture(scope="module")
+def engine(target, workload):
+    elaboration = with_hardware(target, elaborate(target))
+    netlist = logic_netlist(target, elaboration)
+    sites = pulse_sites(elaboration.sites, netlist)
+    with PulseEngine(target, workload, elaboration, netlist, sites, sweep=True) as made:
+        yield made
+
+
+def drawn(engine, number, seed=1):
+    choose, sites = random.Random(seed), engine._sites
+    cycles = engine.golden().cycles
+    return [
+        Fault(choose.randrange(sites.first, sites.table.size), choose.randrange(cycles))
+        for _ in range(number)
+    ]
+
+
+def test_every_pulse_is_what_an_evaluation_of_all_gates_says(engine):
+    faults = sorted(drawn(engine, 80), key=lambda fault: fault.cycle)
+    effects = engine._effects(faults)
+    evaluation = Evaluation(engine._netlist, engine.engine.model)
+    sizes = set()
+    for index, fault in enumerate(faults):
+        net = int(engine._netlist.pins["net"][engine._sites.pin(fault.site)])
+        found = evaluation.difference(net, fault.cycle)
+        assert found == {int(b["offset"]): int(b["mask"]) for b in effects.difference(index)}
+        sizes.add(len(found))
+    assert {0, 1} < sizes
+
+
+def test_shortcuts_give_what_runs_to_the_end_give(engine):
+    faults = drawn(engine, 150, seed=2)
+    found = {injection.fault: injection for injection in engine.run(faults)}
+    assert {fault: engine.replay(fault) for fault in found} == found
+    assert {injection.outcome for injection in found.values()} >= {Outcome.MASKED, Outcome.SDC_CRITICAL}
+    assert engine.audits["pulse, unseen"].answers > 20
+    assert engine.audits["pulse, taken"].tried > 2
+
+
+def test_repeated_and_equal_pulses_are_all_answered(engine):
+    fault = next(f for f in drawn(engine, 50) if len(engine._effects([f]).difference(0)))
+    assert [injection.fault for injection in engine.run([fault, fault, fault])] == [fault] * 3
+
+
+def test_a_pulse_followed_wrongly_fails_the_audit(engine, monkeypatch):
+    """What the gates say is left out: without the audit the pulse would be masked."""
+    monkeypatch.setattr(PulseEffects, "difference", lambda self, index: self.bytes[:0])
+    monkeypatch.setattr(pulse_engine, "AUDITED", 200)
+    with pytest.raises(AuditError, match=r"pulse at u_dut\S+, cycle \d+.*0 bytes of the state"):
+        list(engine.run(drawn(engine, 200, seed=3)))
+
+
+@pytest.mark.parametrize(
+    ("fault", "field"),
+    [
+        (Fault(0, 5), "fault.site"),
+        (Fault(3000, 0, held=1), "fault.site"),
+        (Fault(10**7, 5), "fault.site"),
+        (Fault(3000, 10**6), "fault.cycle"),
+    ],
+)
+def test_what_is_no_pulse_in_the_run_is_refused(engine, fault, field):
+    with pytest.raises(HarnessError, check=about(field)):
+        list(engine.run([fault]))
+
+
+def test_pulses_are_as_in_the_netlist(tmp_path):
+    """Of a design in which they reach clocks, resets, memories, an alarm and the end of the run."""
+    target = core_target(PULSED)
+    data = {"input": bytes(37 * i % 251 for i in range(16))}
+    workload = Workload("sum", data, OutputSpec("output", 0, (16,)), decide=exact)
+    found = compared_pulses(target, workload, 1500, 11, tmp_path)
+    assert found.different == []
+    assert len(found.outcomes) >= 3
+    assert found.clock_gates > 0
+    assert 0 < found.unseen < found.pulses
+
+
+def test_clock_gates_are_a_class_of_their_own(engine):
+    elements = engine._sites.table.elements
+    assert sum(element.register_class == CLOCK for element in elements) == 15
