@@ -120,6 +120,11 @@ class FaultPlan:
             int(self.site[row]), int(self.cycle[row]), int(self.bits[row]), None if held < 0 else held
         )
 
+    def names(self, rows: IntArray) -> list[str]:
+        """Return what stored injections call the faults in these rows."""
+        kinds = [self.strata[stratum].kind for stratum in self.stratum[rows].tolist()]
+        return [fault_name(kind, held) for kind, held in zip(kinds, self.held[rows].tolist(), strict=True)]
+
     def missing(self, done: IntArray) -> IntArray:
         """Return the rows of the plan whose injection numbers are not among `done`, each there once."""
         return np.flatnonzero(~np.isin(self.injection, done, assume_unique=True))

@@ -26,7 +26,7 @@ import pyarrow.compute as pc
 from resil.bench.bench import Bench
 from resil.campaign.campaign import Campaign
 from resil.campaign.network_settings import NetworkSettings
-from resil.faults.plan import FAULT_NAMES, FaultPlan
+from resil.faults.plan import FaultPlan
 from resil.folder.parts import SCHEMA, PartError, read_part, write_part
 from resil.layout import source_digest
 from resil.rtl_harness.cache import cache_root, content_key
@@ -106,8 +106,7 @@ class KnownOutcomes:
         if not known.num_rows or not rows.size:
             return SCHEMA.empty_table()
         place = {fault: i for i, fault in enumerate(_faults(known))}
-        names = [FAULT_NAMES[held + 1] for held in plan.held[rows].tolist()]
-        columns = (plan.site[rows].tolist(), plan.cycle[rows].tolist(), plan.bits[rows].tolist(), names)
+        columns = (*(own[rows].tolist() for own in (plan.site, plan.cycle, plan.bits)), plan.names(rows))
         at = [place.get(fault) for fault in zip(*columns, strict=True)]
         kept = [i for i, found in enumerate(at) if found is not None]
         own = rows[kept]

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from resil.bench.bench import Describe
-from resil.faults.plan import FaultPlan, IntArray, fault_name, held_value
+from resil.faults.plan import FaultPlan, IntArray, held_value
 from resil.folder.parts import SCHEMA
 from resil.rtl_harness.design.sites import SiteTable
 from resil.rtl_harness.faults import NEVER, Fault, Injection, Outcome, Reported, Rise, Seen
@@ -65,10 +65,7 @@ class RowMaker:
             "word": word + self._elements["first_word"][element],
             "bit": self._elements["lsb"][element] + self._step[element] * bit,
             "bits": plan.bits[at],
-            "fault": [
-                fault_name(plan.strata[own].kind, held)
-                for own, held in zip(plan.stratum[at].tolist(), plan.held[at].tolist(), strict=True)
-            ],
+            "fault": plan.names(at),
             "input": self._labels[position],
             "cycle": plan.cycle[at],
             **outcome_columns(injections),
