@@ -67,7 +67,7 @@ class DifferenceMap(StateMap):
 
 
 class DifferenceEngine(VerilatorEngine):
-    """Simulates differences of a state, each told by a fault of a site that is no storage.
+    """Simulates differences of a state, each named by a fault of a site that is no storage.
 
     Args:
         target: The design.

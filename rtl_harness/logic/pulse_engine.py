@@ -168,7 +168,7 @@ class PulseEngine:
             return early
         left = Fault(fault.site, fault.cycle + 1)
         self._engine.differences.let(left, effects.difference(0))
-        return self._told(fault, self._engine.replay(left), effects, 0)
+        return self._with_alarms(fault, self._engine.replay(left), effects, 0)
 
     @property
     def audits(self) -> Mapping[str, Audited]:
@@ -234,7 +234,7 @@ class PulseEngine:
             left.setdefault(own, []).append(index)
         for injection in self._engine.run(list(left), workers):
             for index in left[injection.fault]:
-                yield self._told(faults[index], injection, effects, index)
+                yield self._with_alarms(faults[index], injection, effects, index)
 
     def _ended(self, fault: Fault, effects: PulseEffects, index: int) -> Injection | None:
         """Return the injection of a pulse that needs no simulation; None of one that does."""
@@ -274,7 +274,7 @@ class PulseEngine:
             end = engine.model.end(instance, finished, instance.cycle, engine.model.rises(instance))
             return engine.classified(fault, replace(end, alarms=(*alarms, *end.alarms)))
 
-    def _told(self, fault: Fault, later: Injection, effects: PulseEffects, index: int) -> Injection:
+    def _with_alarms(self, fault: Fault, later: Injection, effects: PulseEffects, index: int) -> Injection:
         """Return the injection of a pulse whose difference came to this, with the alarms of its own cycle."""
         found = replace(later, fault=fault)
         for rise in self._rises(fault, int(effects.found["alarms"][index])):

@@ -57,7 +57,7 @@ def netlist_target(
     Raises:
         HarnessError: If a chosen cell is not there, or the module of the design is not found in its sources.
     """
-    writer = _Writer(target, elaboration, design, chosen)
+    writer = _VerilogWriter(target, elaboration, design, chosen)
     header, sources = _sources(target, writer.module, folder)
     netlist = folder / "netlist.sv"
     netlist.write_text(writer.text(header), encoding="utf-8")
@@ -106,7 +106,7 @@ def _sources(target: Target, module: str, folder: Path) -> tuple[str, list[Path]
     return header, copies
 
 
-class _Writer:
+class _VerilogWriter:
     def __init__(
         self, target: Target, elaboration: Elaboration, design: Joined, chosen: Sequence[str]
     ) -> None:
