@@ -110,6 +110,7 @@ class Acceleration:
         self._notes = notes
         self._simulator: ConcurrentSimulator | None = None
         self._has_lanes = False
+        self._exits_known = False  # of this very golden run, however often sweeps are made
 
     def close(self) -> None:
         """Free what was made."""
@@ -193,9 +194,10 @@ class Acceleration:
             )
             if self._timeout is Timeout.OPERATION:
                 model.injector.count_operations(operation_bits(model.target, circuit))
-            if golden.exits is not None:
+            if golden.exits is not None and not self._exits_known:
                 golden.exits.find_dead(circuit)
                 self._notes += close_wrong_exits(model, golden.run.end, golden.exits, self._random)
+                self._exits_known = True
         except (UnsupportedError, GatesError) as error:
             self._give_up(str(error))
             return None

@@ -40,6 +40,9 @@ from resil.rtl_harness.faults import Fault, Injection
 # Neighbouring faults that are simulated one after another by one worker when there is no sweep.
 CHUNK = 32
 
+# Faults from which on a sweep is divided between two workers.
+FEWEST_IN_SWEEP = 100
+
 
 class VerilatorEngine:
     """Simulates one workload on one target in a compiled model.
@@ -318,7 +321,9 @@ class VerilatorEngine:
             return
         self._wanted.faults += times.total()
         unanswered = set(times)
-        for done in self._acceleration.outcomes(_spread(times, workers), workers, self._alone):
+        # Each sweep goes through the whole golden run: for few faults a further one costs more than it saves.
+        sweeps = min(workers, 1 + len(times) // FEWEST_IN_SWEEP)
+        for done in self._acceleration.outcomes(_spread(times, sweeps), workers, self._alone):
             unanswered.discard(done.injection.fault)
             yield from [done] * times[done.injection.fault]
         for done in self._alone(unanswered, workers):
