@@ -11,7 +11,7 @@ from resil.stats.rates import OUTCOMES
 FloatArray = npt.NDArray[np.float64]
 
 # Processor time by outcome, as part of that of a masked one: measured on `digits` and `mnist_lenet` at 32
-# MACs. Means by register correlate 0.75 with the times measured there, cycles from fault to end 0.36.
+# MACs. Means by register correlate 0.75 and 0.45 with the times there, cycles from fault to end 0.36 and 0.
 _COSTS = {
     "masked": 1.0,
     "latent": 4.0,
