@@ -23,7 +23,7 @@ from resil.reports.figure_protection import point_text
 from resil.reports.figures import MOST_MEMORIES
 from resil.reports.narrative import heading, meaning, protection_meaning
 from resil.reports.safety import HEADINGS as SAFETY_HEADINGS
-from resil.reports.safety import sensitivity_table
+from resil.reports.safety import logic_table, sensitivity_table
 from resil.reports.tables import operation_table, storage_counts, storage_table
 
 _MOST_POINTS = 40
@@ -88,6 +88,7 @@ def page_view(summary: Summary, protection: ProtectionState | None) -> Mapping[s
         "has_macros": summary.total.macro_bits > 0,
         "storage": storage_table(summary),
         "rate_rows": _rate_rows(summary),
+        "in_logic": logic_table(summary.logic) if summary.logic else None,
         "sensitivity": sensitivity_table(summary.safety)
         if summary.safety and summary.safety.sensitivity
         else None,

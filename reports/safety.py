@@ -3,6 +3,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from resil.record import numbers
+from resil.record.interval import RecordedInterval
+from resil.record.logic_share import LogicShare
 from resil.record.safety import Safety
 from resil.reports.table import Column, Table
 
@@ -61,6 +66,41 @@ def sensitivity_table(safety: Safety) -> Table:
         if row.interval is not None
     )
     return Table("Sensitivity of the verdict", columns, rows, keys=2)
+
+
+def logic_table(shares: Sequence[LogicShare]) -> Table:
+    """Return which part of the hazardous rate lies in logic, a line for each sort of faults and block."""
+    columns = (
+        Column("faults", numeric=False),
+        Column("block", numeric=False),
+        Column("FIT of storage"),
+        Column("FIT of logic"),
+        Column("in logic"),
+        Column("limits"),
+        Column("the other way"),
+    )
+    rows = tuple(
+        (
+            own.faults,
+            own.block,
+            _fit(own.storage_fit, own.storage_lo, own.storage_hi),
+            _fit(own.logic_fit, own.logic_lo, own.logic_hi),
+            numbers.percent(own.share),
+            f"{numbers.percent(own.share_lo)} to {numbers.percent(own.share_hi)}",
+            numbers.percent(own.other_share),
+        )
+        for own in shares
+    )
+    return Table(
+        "Hazardous FIT in logic (the other way: pulses derated if the rows are not, else not)",
+        columns,
+        rows,
+        keys=2,
+    )
+
+
+def _fit(value: float, lo: float, hi: float) -> str:
+    return f"{numbers.fit(value)} {numbers.fit_range(RecordedInterval(value, lo, hi))}"
 
 
 def safety_line(safety: Safety) -> str:

@@ -18,6 +18,7 @@ from resil.reports.detection import detection_tables
 from resil.reports.narrative import caveats, heading
 from resil.reports.safety import (
     beside_protection,
+    logic_table,
     safety_line,
     safety_reasons,
     safety_table,
@@ -387,6 +388,7 @@ def _tables(summary: Summary, protection: ProtectionState | None) -> list[Table]
     if summary.safety is not None:
         tables.append(safety_table(summary.safety))
         tables += [sensitivity_table(summary.safety)] if summary.safety.sensitivity else []
+        tables += [logic_table(summary.logic)] if summary.logic else []
     return tables
 
 

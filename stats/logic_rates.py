@@ -50,6 +50,11 @@ class LogicRates:
         return self.figures[RATE].value
 
     @property
+    def raw_range(self) -> tuple[float, float]:
+        """Lowest and highest of that rate, in FIT."""
+        return _end(self.figures[RATE], "low"), _end(self.figures[RATE], "high")
+
+    @property
     def derating(self) -> float:
         """The part of pulses that timing and attenuation leave."""
         return self._derating("value")
@@ -111,6 +116,23 @@ class LogicRates:
 def _end(figure: TechnologyFigure, end: str) -> float:
     found = getattr(figure, end)
     return figure.value if found is None else float(found)
+
+
+def recorded_logic(name: str, node: str, entries: Sequence[RateEntry]) -> LogicRates:
+    """Return the rates of logic that a run was made with, from the figures that it recorded.
+
+    Raises:
+        StatsError: A figure is missing, or they are of other faults.
+    """
+    figures = {
+        own.quantity: TechnologyFigure(
+            own.quantity, own.value, own.unit, own.status, own.source, own.low, own.high
+        )
+        for own in entries
+    }
+    if missing := [quantity for quantity in (RATE, *FACTORS) if quantity not in figures]:
+        raise StatsError(f"rates of transients in logic need {', '.join(missing)}: run it again", missing[0])
+    return LogicRates(name, node, figures)
 
 
 def load_logic(technology: Technology) -> LogicRates:

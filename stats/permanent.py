@@ -14,16 +14,21 @@ from resil.stats.errors import StatsError
 from resil.stats.technology import STATUSES
 from resil.stats.units import raw_rate
 
-QUANTITIES = {"ff": "flip_flop", "macro": "flip_flop", "sram": "sram"}
+QUANTITIES = {"ff": "flip_flop", "macro": "flip_flop", "sram": "sram", "logic": "pin"}
+_KEY_OF = {
+    "flip_flop": "permanent_flip_flop_fit",
+    "sram": "permanent_sram_fit_per_mbit",
+    "pin": "permanent_logic_fit",
+}
 _KEYS = ("quantity", "value", "low", "high", "unit", "status", "source")
 
 
 @dataclass(frozen=True, slots=True)
 class PermanentEntry:
-    """The rate at which storage of one kind gets stuck, at either value.
+    """The rate at which storage of one kind, or a pin of a cell, gets stuck, at either value.
 
     Attributes:
-        quantity: `flip_flop` or `sram`.
+        quantity: `flip_flop`, `sram` or `pin`.
         value: In `unit`.
         low: What it may be at least, in `unit`.
         high: What it may be at most.
@@ -78,6 +83,7 @@ class PermanentRates:
         flip_flop_fit: float | None = None,
         sram_fit_per_mbit: float | None = None,
         source: str = "given by the user",
+        logic_fit: float | None = None,
     ) -> PermanentRates:
         """Return the rates with figures of the user's own, which have no range, in place of the data file's.
 
@@ -88,6 +94,7 @@ class PermanentRates:
         for quantity, value, unit in (
             ("flip_flop", flip_flop_fit, "FIT/flip-flop"),
             ("sram", sram_fit_per_mbit, "FIT/Mbit"),
+            ("pin", logic_fit, "FIT/pin"),
         ):
             if value is not None:
                 raw_rate(value, unit)
@@ -102,7 +109,7 @@ class PermanentRates:
             if e.quantity == QUANTITIES[kind]:
                 low, value, high = (raw_rate(v, e.unit).per_bit for v in (e.low, e.value, e.high))
                 return low, value, high
-        key = "permanent_sram_fit_per_mbit" if kind == "sram" else "permanent_flip_flop_fit"
+        key = _KEY_OF[QUANTITIES[kind]]
         raise StatsError(
             f"technology {self.name} has no rate of permanent faults for kind {kind}: give {key} in the "
             "campaign's [technology] table",

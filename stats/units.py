@@ -72,15 +72,28 @@ class FitPerFlipFlop:
         return self.value
 
 
-_UNITS: dict[str, type[FitPerMbit] | type[FitPerMbyte] | type[FitPerFlipFlop]] = {
+@dataclass(frozen=True, slots=True)
+class FitPerPin:
+    """Rate of permanent faults of one pin of a cell."""
+
+    value: float
+
+    @property
+    def per_bit(self) -> float:
+        """FIT of one pin, which is one fault site as a bit is."""
+        return self.value
+
+
+_UNITS: dict[str, type[FitPerMbit] | type[FitPerMbyte] | type[FitPerFlipFlop] | type[FitPerPin]] = {
     "FIT/Mbit": FitPerMbit,
     "FIT/MiB": FitPerMbyte,
     "FIT/flip-flop": FitPerFlipFlop,
+    "FIT/pin": FitPerPin,
 }
 
 
 def raw_rate(value: float, unit: str) -> RawRate:
-    """Return `value` typed by the name of its unit: `FIT/Mbit`, `FIT/MiB` or `FIT/flip-flop`.
+    """Return `value` typed by the name of its unit: `FIT/Mbit`, `FIT/MiB`, `FIT/flip-flop` or `FIT/pin`.
 
     Raises:
         StatsError: another unit (`FIT/MB` and `FIT/Mb` look alike and are refused), or a rate that is

@@ -179,8 +179,8 @@ def check_plan(section: Section, faults: FaultSettings, sampling: SamplingSettin
             raise section.fail("kinds", expected, f'plan = "{sampling.plan}"', "change the plan")
     if faults.logic:
         if safety:
-            expected = "storage where there is a table [safety]"
-            remedy = "remove the table: its rows do not take logic yet"
+            expected = "upsets where there is a table [safety], whose key logic names this one's run"
+            remedy = "move the table to that campaign"
             raise section.fail("kinds", expected, ", ".join(faults.kinds), remedy)
         if sampling.plan not in LOGIC_PLANS:
             expected = f"a plan for logic ({', '.join(LOGIC_PLANS)})"

@@ -317,6 +317,14 @@ TECHNOLOGY = KeyTable(
             unit="FIT",
         ),
         Key(
+            "permanent_logic_fit",
+            "number",
+            "Rate at which one pin of a cell gets stuck, at 0 or at 1.",
+            ABSENT,
+            low=0.0,
+            unit="FIT",
+        ),
+        Key(
             "permanent_sram_fit_per_mbit",
             "number",
             "Rate of permanent faults of 10^6 SRAM bits.",

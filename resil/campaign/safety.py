@@ -53,6 +53,9 @@ class SafetySettings:
         clock_mhz: The clock at which seconds become cycles; None if not stated.
         mechanisms: Safety mechanisms.
         permanent: A finished campaign of permanent faults on the same target and network.
+        logic: One of pulses in logic.
+        permanent_logic: One of stuck pins of cells.
+        derated: Rates of pulses are those that timing and attenuation leave.
         lifetime_hours: Operating time over which a mechanism may have failed unnoticed.
         left_out: Why storage that is not injected is no part of the claims; "" if there is no reason.
         watchdog: What detects a hang, if hangs do not count as hazardous; "" if they do.
@@ -72,6 +75,9 @@ class SafetySettings:
     clock_mhz: float | None = None
     mechanisms: tuple[SafetyMechanism, ...] = ()
     permanent: Path | None = None
+    logic: Path | None = None
+    permanent_logic: Path | None = None
+    derated: bool = False
     lifetime_hours: float | None = None
     left_out: str = ""
     watchdog: str = ""
@@ -124,7 +130,10 @@ def read_safety(section: Section, hazardous: tuple[str, ...], budget_fit: float 
         reaction or 0,
         clock,
         _mechanisms(section),
-        section.folder("permanent") if section.has("permanent") else None,
+        _folder(section, "permanent"),
+        _folder(section, "logic"),
+        _folder(section, "permanent_logic"),
+        section.flag("derated"),
         _number(section, "lifetime_hours"),
         section.text("left_out") if section.has("left_out") else "",
         section.text("watchdog") if section.has("watchdog") else "",
@@ -135,6 +144,10 @@ def read_safety(section: Section, hazardous: tuple[str, ...], budget_fit: float 
     _check_times(section, settings)
     _check_claims(section, settings)
     return settings
+
+
+def _folder(section: Section, key: str) -> Path | None:
+    return section.folder(key) if section.has(key) else None
 
 
 def _number(section: Section, key: str) -> float | None:
@@ -257,7 +270,21 @@ def _check_times(section: Section, settings: SafetySettings) -> None:
 
 
 def _check_claims(section: Section, settings: SafetySettings) -> None:
-    """Refuse claims that nothing could ever decide."""
+    """Refuse claims that nothing could ever decide, and runs of which nothing would be said."""
+    if settings.permanent_logic is not None and settings.permanent is None:
+        raise section.fail(
+            "permanent_logic",
+            "permanent with it, the run folder of a stuck-at campaign of storage",
+            "none",
+            "add it: the rows of permanent faults are about both",
+        )
+    if settings.derated and settings.logic is None:
+        raise section.fail(
+            "derated",
+            "logic with it, the run folder of a campaign of pulses",
+            "none",
+            "add it, or remove the key",
+        )
     covered = [m for m in settings.mechanisms if m.coverage is not None]
     needs = {
         "spfm_transient": (settings.spfm is not None, "asil, or spfm as the target"),

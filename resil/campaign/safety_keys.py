@@ -97,6 +97,27 @@ SAFETY = KeyTable(
             ABSENT,
         ),
         Key(
+            "logic",
+            "path",
+            'Folder of a finished campaign of pulses in logic (`model = "set"`) on the same target, network '
+            "and inputs. The rows of transient faults then take storage and logic.",
+            ABSENT,
+        ),
+        Key(
+            "permanent_logic",
+            "path",
+            'Folder of one of stuck pins (`model = "stuck_at"`, `kinds = ["logic"]`) on the same; it takes '
+            "`permanent`. The rows of permanent faults then take both.",
+            ABSENT,
+        ),
+        Key(
+            "derated",
+            "boolean",
+            "Take rates of pulses as timing and attenuation leave them. Without the key each counts as if it "
+            "lasted the whole cycle; the lowest corner is derated all the same.",
+            False,
+        ),
+        Key(
             "lifetime_hours",
             "number",
             "Operating time over which a mechanism may have failed unnoticed.",

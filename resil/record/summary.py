@@ -29,6 +29,7 @@ from resil.record.campaign_facts import (
 from resil.record.detection import Detection
 from resil.record.evidence import EvidenceRecord, Inferences, SamplingRecord
 from resil.record.interval import Ordered, RecordedInterval, ShareInterval, require_order
+from resil.record.logic_share import LogicShare
 from resil.record.outcomes import HAZARDOUS, OUTCOME_KEYS, OUTCOMES
 from resil.record.provenance import Provenance
 from resil.record.safety import Assumption, Safety
@@ -192,6 +193,8 @@ class Summary(Document):
     """Injections as the safety verdict counts them; null of an estimate."""
     safety: Safety | None
     """The answer to the safety claims; null without a `[safety]` table."""
+    logic: tuple[LogicShare, ...] = ()
+    """How much of the hazardous rate lies in logic, where `[safety]` names runs that say so; else none."""
     assumptions: tuple[Assumption, ...]
     """What must hold in use."""
     notes: tuple[str, ...]

@@ -14,6 +14,7 @@ from resil.campaign.network_settings import NetworkSettings
 from resil.campaign.recording_settings import RecordingSettings
 from resil.record.safety import Assumption
 from resil.results.evidence import DUE, Hazards, classes_of
+from resil.results.named_run import NamedRun, NamedRuns
 from resil.rtl_harness.design.operations import longest_operation
 from resil.rtl_harness.engine.contract import GoldenRun
 from resil.stats.evidence import Evidence
@@ -28,6 +29,7 @@ def assumptions_of_use(
     evidence: Evidence,
     bits: Mapping[str, int],
     goldens: Sequence[GoldenRun],
+    runs: NamedRuns = NamedRuns(),  # noqa: B008
 ) -> tuple[Assumption, ...]:
     """Return the assumptions of use of a campaign.
 
@@ -38,6 +40,7 @@ def assumptions_of_use(
         evidence: Of the injections.
         bits: The target's storage, by kind.
         goldens: The run without a fault of each input.
+        runs: What the runs that `[safety]` names say.
     """
     texts = {
         "reaction to a detection": _reaction(campaign, evidence),
@@ -46,7 +49,7 @@ def assumptions_of_use(
         "fault-tolerant time": _fault_tolerant_time(campaign),
         "clock and operation": _operation(campaign, bench),
         "raw rates": _rates(campaign, technology, bits),
-        "scope": _scope(campaign, bits),
+        "scope": _scope(campaign, bits, runs),
         "decision": _decision(campaign, bench),
         "inputs": _inputs(campaign, bench),
     }
@@ -177,13 +180,21 @@ def _rates(campaign: Campaign, technology: RawRates, bits: Mapping[str, int]) ->
     return f"{where}, {technology.node}: {'; '.join(parts)}.{macros}"
 
 
-def _scope(campaign: Campaign, bits: Mapping[str, int]) -> str:
+def _scope(campaign: Campaign, bits: Mapping[str, int], runs: NamedRuns) -> str:
     injected = [f"{bits[k]:,} {STORAGE[k]}" for k in campaign.faults.kinds if bits[k]]
     left = not_injected(campaign, bits)
     reason = campaign.safety.left_out if campaign.safety else ""
     without = f" Not in these figures: {left}{f' ({reason})' if reason else ''}." if left else ""
     what = clusters_text(campaign.faults.clusters, campaign.faults.any_shares)
     logic = "transients in logic and in clock and reset trees"
+    if isinstance(runs.logic, NamedRun):
+        what = f"{what} The safety rows take transients in logic, too ({runs.logic.origin})."
+        logic = "transients in clock and reset trees but clock gates and what drives resets"
+    if isinstance(runs.permanent, NamedRun) and not runs.permanent.without:
+        what = f"{what} They take permanent faults of storage and of logic ({runs.permanent.origin})."
+    elif campaign.safety is not None:
+        known = isinstance(runs.permanent, NamedRun)
+        logic = f"{logic}, permanent faults of {'logic' if known else 'storage and of logic'}"
     if campaign.faults.permanent:
         what = "Every fault is one bit held at 0 or at 1 from reset on; upsets are not in these figures."
         logic = "permanent faults of logic and of clock and reset trees"

@@ -12,10 +12,12 @@ from resil.campaign.campaign import Campaign
 from resil.campaign.safety import SafetyMechanism, SafetySettings
 from resil.errors import CampaignError
 from resil.faults.sampling import Sample
+from resil.record.blocks import LOGIC
 from resil.results.assumptions import not_injected, rated_apart
 from resil.results.estimates import Estimates
 from resil.results.evidence import sample_evidence
-from resil.results.safety_rows import Grounds, Permanent, Sizes
+from resil.results.grounds import Grounds, Sizes
+from resil.results.named_run import NamedRun, NamedRuns
 from resil.stats.evidence import Evidence
 from resil.stats.technology import RawRates
 
@@ -92,7 +94,7 @@ def grounds_of(
     estimates: Estimates,
     technology: RawRates,
     bits: Mapping[str, int],
-    permanent: Permanent | str,
+    runs: NamedRuns,
 ) -> Grounds:
     """Return what the verdict of a campaign rests on.
 
@@ -104,21 +106,28 @@ def grounds_of(
         estimates: Of the same sample.
         technology: Raw rates of the campaign's faults.
         bits: The target's storage, by kind.
-        permanent: What is known of permanent faults, or why nothing is.
+        runs: What is known of permanent faults and of logic.
     """
-    by_block = sample_evidence(campaign, sample, estimates, by_block=True)
+    logic = runs.logic
+    by_block = _with(sample_evidence(campaign, sample, estimates, by_block=True), logic)
+    origin = _origin(campaign, evidence, technology, bits)
+
+    def with_pulses(sizes: Sizes) -> Sizes:
+        return {title: (_with(own, logic), _with(blocks, logic)) for title, (own, blocks) in sizes.items()}
+
     return Grounds(
         settings,
         frozenset(campaign.hazardous),
-        evidence,
+        _with(evidence, logic),
         by_block,
-        _origin(campaign, evidence, technology, bits),
+        origin if isinstance(logic, str) else f"{origin}; {logic.origin}",
         not_injected(campaign, bits),
-        permanent,
-        rate_variations(technology, campaign.faults.kinds),
+        runs.permanent,
+        _with_rates(rate_variations(technology, campaign.faults.kinds), logic),
         sample.slowest_alarm,
-        _of_sizes(campaign, sample, estimates, sample.by_size),
-        deciding_sizes(campaign, sample, estimates),
+        with_pulses(_of_sizes(campaign, sample, estimates, sample.by_size)),
+        with_pulses(deciding_sizes(campaign, sample, estimates)),
+        logic,
     )
 
 
@@ -143,6 +152,23 @@ def _of_sizes(campaign: Campaign, sample: Sample, estimates: Estimates, sizes: I
             sample_evidence(campaign, sample, estimates, size=size, by_block=True),
         )
         for size in sizes
+    }
+
+
+def _with(evidence: Evidence, logic: NamedRun | str) -> Evidence:
+    """Return the evidence of upsets with that of pulses in logic, if there is some."""
+    return evidence if isinstance(logic, str) else evidence.joined(logic.evidence)
+
+
+def _with_rates(corners: dict[str, dict[str, float]], logic: NamedRun | str) -> dict[str, dict[str, float]]:
+    """Return the corners of the raw rates, each with either end of the rate of pulses."""
+    if isinstance(logic, str) or not logic.rates:
+        return corners
+    ends = {title: own[LOGIC] for title, own in logic.rates.items()}
+    return {
+        f"{title} and {end}" if title else f"raw rates of {end}": {**factors, LOGIC: factor}
+        for title, factors in (corners or {"": {}}).items()
+        for end, factor in ends.items()
     }
 
 

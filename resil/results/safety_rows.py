@@ -3,16 +3,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from resil.campaign.safety import SafetyMechanism, SafetySettings
+from resil.record.blocks import LOGIC
 from resil.record.safety import Safety, SafetyRow, UnaidedRow, Variation
 from resil.results import fault_classes as classes
 from resil.results.evidence import DUE, Class, Hazards, classes_of, in_blocks
+from resil.results.grounds import Grounds
+from resil.results.named_run import NamedRun
 from resil.results.views import CENTRE
 from resil.stats.evidence import Evidence
 from resil.stats.judgement import STATES, Kind, Row, not_assessed, whole, worst
+from resil.stats.metrics import spfm
 from resil.stats.safety import (
     coverage_row,
     dual_point,
@@ -23,89 +27,11 @@ from resil.stats.safety import (
 )
 
 COVERAGE = "coverage"
-NO_PERMANENT = "No stuck-at campaign was given ([safety] permanent)."
 _IN_TIME = 0.99
 # Rows that rest on permanent faults, on these alone, and on what is credited.
 _PERMANENT_ALONE = ("spfm_permanent", "lfm_permanent", *classes.PERMANENT)
 _OF_PERMANENT = (*_PERMANENT_ALONE, "pmhf_share", classes.MEASURES)
 _CREDITED = ("spfm_transient", classes.IN_USE, "spfm_permanent", "lfm_permanent", "pmhf_share")
-
-
-Sizes = Mapping[str, tuple[Evidence, Evidence]]
-"""By name of a variation, evidence, and the same by block, if all upsets were clusters of one size."""
-
-
-@dataclass(frozen=True)
-class Permanent:
-    """What a campaign of permanent faults says.
-
-    Attributes:
-        evidence: Of all storage.
-        mechanisms: Of storage that belongs to safety mechanisms; None if none was named.
-        origin: Which campaign, in words.
-        not_injected: What of the target's storage it left out, in words; "" if nothing.
-        rates: By name of a variation, the factors of the base rates of kinds of storage.
-        remark: What is to be said of its golden output, in a sentence; "" if it was compared and is equal.
-        same_inputs: Whether it ran the same inputs as the upsets, by content.
-    """
-
-    evidence: Evidence
-    mechanisms: Evidence | None
-    origin: str
-    not_injected: str = ""
-    rates: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    remark: str = ""
-    same_inputs: bool = True
-
-    def varied(self, factors: Mapping[str, float]) -> Permanent:
-        """Return the same with the base rates of kinds of storage multiplied."""
-        mechanisms = None if self.mechanisms is None else self.mechanisms.scaled(factors)
-        return replace(self, evidence=self.evidence.scaled(factors), mechanisms=mechanisms)
-
-
-@dataclass(frozen=True)
-class Grounds:
-    """What a verdict rests on.
-
-    Attributes:
-        settings: What is asked.
-        hazardous: Outcomes that count as failures.
-        evidence: Of all injected storage.
-        by_block: The same, no group spanning several blocks.
-        origin: Which injections and rates, in words.
-        not_injected: What of the target's storage was left out, in words; "" if nothing.
-        permanent: Of permanent faults; a text says why there is none.
-        rates: By name of a variation, the factors of the raw rates of kinds of storage.
-        slowest_alarm: Most cycles from a fault to its alarm; -1 if none rose.
-        of_sizes: If all upsets were clusters of one size; whatever the shares are, rates lie between these.
-        deciding: Those of them that decide, as the raw rates' corners do; none where declared shares decide.
-    """
-
-    settings: SafetySettings
-    hazardous: frozenset[str]
-    evidence: Evidence
-    by_block: Evidence
-    origin: str
-    not_injected: str
-    permanent: Permanent | str
-    rates: Mapping[str, Mapping[str, float]]
-    slowest_alarm: int = -1
-    of_sizes: Sizes = field(default_factory=dict)
-    deciding: Sizes = field(default_factory=dict)
-
-    def varied(self, factors: Mapping[str, float]) -> Grounds:
-        """Return the same with the raw upset rates of kinds of storage multiplied."""
-        return replace(self, evidence=self.evidence.scaled(factors), by_block=self.by_block.scaled(factors))
-
-    def corners(self) -> Iterator[tuple[str, Grounds]]:
-        """Yield the corners that decide beside the centre: of raw rates, of cluster sizes, and of both."""
-        for title, factors in self.rates.items():
-            yield title, self.varied(factors)
-        for size, (evidence, by_block) in self.deciding.items():
-            alone = replace(self, evidence=evidence, by_block=by_block)
-            yield size, alone
-            for title, factors in self.rates.items():
-                yield f"{title}, {size}", alone.varied(factors)
 
 
 def safety_verdict(grounds: Grounds, undecided: str = "") -> Safety:
@@ -264,11 +190,15 @@ def sensitivity(grounds: Grounds) -> list[tuple[str, list[Row]]]:
         alone = replace(grounds, evidence=evidence, by_block=by_block)
         rows = _rows(alone, Hazards(grounds.hazardous))
         found.append((title, [row for row in rows if row.name not in _PERMANENT_ALONE]))
+    if isinstance(grounds.logic, NamedRun) and grounds.logic.derating < 1.0:
+        part, derated = grounds.logic.derating, grounds.settings.derated
+        title = "pulses not derated" if derated else "pulses derated by timing and attenuation"
+        varied = _rows(grounds.varied({LOGIC: 1.0 / part if derated else part}), Hazards(grounds.hazardous))
+        found.append((title, [row for row in varied if row.name not in _PERMANENT_ALONE]))
     permanent = grounds.permanent
-    if isinstance(permanent, Permanent):
+    if isinstance(permanent, NamedRun):
         for title, factors in permanent.rates.items():
-            varied = replace(grounds, permanent=permanent.varied(factors))
-            rows = _rows(varied, Hazards(grounds.hazardous))
+            rows = _rows(replace(grounds, permanent=permanent.varied(factors)), Hazards(grounds.hazardous))
             found.append((title, [row for row in rows if row.name in _OF_PERMANENT]))
     return found
 
@@ -309,7 +239,9 @@ def _rows(grounds: Grounds, hazards: Hazards) -> list[Row]:
     names = classes_of(grounds.evidence)
     hazardous = hazards.among(names)
     detected = frozenset(name for name in names if Class.of(name).outcome == DUE)
-    rows = [spfm_row(kinds["spfm_transient"], grounds.evidence, hazardous)]
+    rows = [
+        _parted(spfm_row(kinds["spfm_transient"], grounds.evidence, hazardous), grounds.evidence, hazardous)
+    ]
     rows += _permanent_rows(grounds, hazards, kinds)
     rows.append(_pmhf(grounds, hazards, kinds["pmhf_share"]))
     rows += [_coverage(grounds, hazards, mechanism) for mechanism in settings.mechanisms]
@@ -317,12 +249,45 @@ def _rows(grounds: Grounds, hazards: Hazards) -> list[Row]:
     rows.append(_detection_time(grounds, hazards, kinds["detection_time"]))
     rows.append(classes.in_use_row(kinds[classes.IN_USE], grounds.evidence, hazardous))
     rows += _class_rows(grounds, hazards, kinds)
-    return [_within_scope(_remarked(row, grounds), grounds) for row in rows]
+    return [_within_scope(_with_logic(_remarked(row, grounds), grounds), grounds) for row in rows]
+
+
+def _parted(row: Row, evidence: Evidence, hazardous: frozenset[str]) -> Row:
+    """Return a row of SPFM with what it is of storage and of logic alone: much of one hides the other."""
+    logic, storage = (
+        evidence.where(chosen)
+        for chosen in (lambda group: group.kind == LOGIC, lambda group: group.kind != LOGIC)
+    )
+    if row.value is None or not logic.fit_raw or not storage.fit_raw:
+        return row
+    said = " and ".join(
+        f"{100.0 * spfm(own.rate(hazardous), own.fit_raw).estimate:.6g} % of {name} ({own.fit_raw:.3g} FIT)"
+        for name, own in (("storage", storage), ("logic", logic))
+    )
+    return replace(row, reason=f"{row.reason} It is {said}.")
+
+
+def _with_logic(row: Row, grounds: Grounds) -> Row:
+    """Return a row that says which faults of logic it leaves out; not assessed if their run is refused."""
+    found, logic = grounds.permanent, grounds.logic
+    left = [found.without] if isinstance(found, NamedRun) and row.name in _OF_PERMANENT else []
+    if row.name not in _PERMANENT_ALONE:
+        if isinstance(logic, str) and logic:
+            return not_assessed(Kind(row.name, row.unit, row.at_least, row.target, row.origin), logic)
+        left.insert(0, grounds.without)
+    if row.name == "pmhf_share" and grounds.settings.pmhf_covers == "transient":
+        left = [grounds.without]
+    left = [text for text in left if text]
+    if row.value is None or not left or not (row.name in _CREDITED or row.name.startswith(COVERAGE)):
+        return row
+    return replace(row, reason=f"{row.reason} Without {' and '.join(left)}.")
 
 
 def _remarked(row: Row, grounds: Grounds) -> Row:
-    """Return a row with what is to be said of the golden output of the permanent faults it rests on."""
-    found = grounds.permanent
+    """Return a row with what is to be said of the golden output of the other runs that it rests on."""
+    found, logic = grounds.permanent, grounds.logic
+    if isinstance(logic, NamedRun) and logic.remark and row.name not in _PERMANENT_ALONE:
+        row = replace(row, reason=f"{row.reason} Of the campaign of pulses: {logic.remark}")
     if isinstance(found, str) or not found.remark or row.name not in _OF_PERMANENT:
         return row
     if row.name == "pmhf_share" and grounds.settings.pmhf_covers == "transient":
@@ -334,7 +299,7 @@ def _within_scope(row: Row, grounds: Grounds) -> Row:
     """Return a row that passes over storage only where a reason was given."""
     of_permanent = row.name in ("spfm_permanent", "lfm_permanent", *classes.PERMANENT)
     missing = [] if of_permanent else [grounds.not_injected]
-    if isinstance(grounds.permanent, Permanent) and row.name in _OF_PERMANENT:
+    if isinstance(grounds.permanent, NamedRun) and row.name in _OF_PERMANENT:
         left = grounds.permanent.not_injected
         missing.append(f"permanent faults of {left}" if left else "")
     left = " and ".join(dict.fromkeys(text for text in missing if text))
@@ -357,7 +322,7 @@ def _permanent_rows(grounds: Grounds, hazards: Hazards, kinds: Mapping[str, Kind
     spfm_kind, lfm_kind = (replace(kind, origin=found.origin) for kind in asked)
     names = classes_of(found.evidence)
     hazardous = hazards.among(names)
-    rows = [spfm_row(spfm_kind, found.evidence, hazardous)]
+    rows = [_parted(spfm_row(spfm_kind, found.evidence, hazardous), found.evidence, hazardous)]
     if found.mechanisms is None:
         reason = "No mechanism names its own storage, so nothing is known of faults in mechanisms."
         return [*rows, not_assessed(lfm_kind, reason)]
@@ -368,6 +333,9 @@ def _permanent_rows(grounds: Grounds, hazards: Hazards, kinds: Mapping[str, Kind
     scope = (
         f" {found.mechanisms.injections:,} of {found.evidence.injections:,} stuck bits lay in the storage of "
         f"mechanisms, {100 * share:.3g} % of the base rate; faults in their logic are not in it."
+        if found.without
+        else f" {found.mechanisms.injections:,} of {found.evidence.injections:,} stuck bits and pins lay in "
+        f"mechanisms, {100 * share:.3g} % of the base rate."
     )
     return [*rows, replace(row, reason=row.reason + scope)]
 
@@ -416,7 +384,7 @@ def _pmhf(grounds: Grounds, hazards: Hazards, kind: Kind) -> Row:
     return replace(row, reason=f"{row.reason}{reason}")
 
 
-def _dual_point(grounds: Grounds, found: Permanent, hazardous: frozenset[str]) -> tuple[float, str]:
+def _dual_point(grounds: Grounds, found: NamedRun, hazardous: frozenset[str]) -> tuple[float, str]:
     """Return the upper limit of the dual-point term, and what is to be said of it."""
     if not grounds.settings.mechanisms:
         return 0.0, ""

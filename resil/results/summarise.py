@@ -25,9 +25,11 @@ from resil.results.estimates import Estimates, estimates_of
 from resil.results.evidence import evidence_record, sample_evidence
 from resil.results.figures import block_fields, rated_figures, stored_bits
 from resil.results.inferences import inference_note
+from resil.results.logic_share import logic_shares
+from resil.results.named_run import NamedRuns
 from resil.results.population import population_text
 from resil.results.safety_grounds import deciding_sizes, grounds_of, rate_variations
-from resil.results.safety_rows import NO_PERMANENT, Permanent, safety_verdict
+from resil.results.safety_rows import safety_verdict
 from resil.results.sampling_facts import beyond_sample, sampling_notes, sampling_record
 from resil.results.summary_parts import (
     campaign_record,
@@ -89,7 +91,10 @@ def permanent_rates(campaign: Campaign) -> PermanentRates:
     """Return the campaign's base rates of permanent faults; StatsError as `technology_of`."""
     settings = campaign.technology
     rates = load_permanent(settings.name).with_overrides(
-        settings.permanent_flip_flop_fit, settings.permanent_sram_fit_per_mbit, _source(campaign)
+        settings.permanent_flip_flop_fit,
+        settings.permanent_sram_fit_per_mbit,
+        _source(campaign),
+        settings.permanent_logic_fit,
     )
     for kind in campaign.faults.kinds:
         rates.fit_per_bit(kind)
@@ -109,7 +114,7 @@ def summarise(
     provenance: Provenance,
     sanity: Sanity,
     compared: GoldenComparison,
-    permanent: Permanent | str = NO_PERMANENT,
+    runs: NamedRuns = NamedRuns(),  # noqa: B008
     inferences: Inferences | None = None,
 ) -> Summary:
     """Return the results of a run.
@@ -123,7 +128,7 @@ def summarise(
         provenance: What made them.
         sanity: Whether what was watched could have shown a failure; if not, nothing is judged.
         compared: Whether the output without a fault is the network's.
-        permanent: What is known of permanent faults, or why nothing is.
+        runs: What the runs that `[safety]` names say, or why they say nothing.
         inferences: What became of latent state in a second inference; None if there was none.
     """
     technology = technology_of(campaign)
@@ -134,7 +139,11 @@ def summarise(
     total, everything = found.total, whole(bits)
     stored = stored_bits(everything, whole(source))
     evidence = sample_evidence(campaign, sample, found)
-    grounds = (evidence, sample, found, technology, everything, permanent)
+    grounds = (
+        None
+        if campaign.safety is None
+        else grounds_of(campaign, campaign.safety, evidence, sample, found, technology, everything, runs)
+    )
     scope = _verdict_scope(campaign, scope_text(campaign.faults.kinds, everything))
     left = left_out(evidence, campaign.hazardous)
     corners = rate_variations(technology, campaign.faults.kinds)
@@ -166,10 +175,9 @@ def summarise(
         detection=detection_of(sample, bits, bench.alarms),
         metrics=metrics_record(safety_metrics(total, campaign.faults.permanent, views.unaided.fit)),
         evidence=evidence_record(evidence),
-        safety=None
-        if campaign.safety is None
-        else safety_verdict(grounds_of(campaign, campaign.safety, *grounds), undecided),
-        assumptions=assumptions_of_use(campaign, bench, technology, evidence, everything, goldens),
+        safety=None if grounds is None else safety_verdict(grounds, undecided),
+        logic=() if grounds is None or undecided else logic_shares(grounds, tuple(bits)),
+        assumptions=assumptions_of_use(campaign, bench, technology, evidence, everything, goldens, runs),
         notes=(
             sanity.note,
             *sampling_notes(campaign, sample, found),

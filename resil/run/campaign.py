@@ -52,7 +52,7 @@ from resil.record.golden import DIFFERS, GoldenComparison
 from resil.record.provenance import RUN, Provenance
 from resil.record.summary import Summary
 from resil.results.inferences import inferences_of
-from resil.results.permanent import permanent_of
+from resil.results.named_runs import named_runs
 from resil.results.safety_grounds import check_safety, rate_variations
 from resil.results.summarise import summarise, technology_of
 from resil.results.views import highest_factor
@@ -155,13 +155,11 @@ def run_campaign(
         _note(engines, progress, noted)
         facts = run.finished()
         area = run.area() if with_area else NO_AREA
-        permanent = permanent_of(campaign, bench)
+        runs = named_runs(campaign, bench)
         inferences = inferences_of(campaign, run.stored(), bench.network.sequence)
         sane = sanity_of(bench, engines, goldens, run.stored(), campaign.seed, progress)
         sample = sampling.sample
-        summary = summarise(
-            campaign, bench, area, goldens, sample, facts, sane, compared, permanent, inferences
-        )
+        summary = summarise(campaign, bench, area, goldens, sample, facts, sane, compared, runs, inferences)
         return run.write(summary, sample)
 
 

@@ -19,7 +19,7 @@ from resil.prepare import prepare
 from resil.progress import Progress
 from resil.record.typed import Amount, Count, Typed
 from resil.reports.table import Column, Table
-from resil.results.permanent import permanent_of
+from resil.results.named_runs import named_runs
 from resil.results.safety_grounds import check_safety
 from resil.results.summarise import technology_of
 from resil.rtl_harness.host import usable_processors
@@ -75,7 +75,7 @@ class RunPlan(Typed):
     claims: tuple[str, ...]
     """Safety rows that are claimed."""
     permanent: str | None
-    """Why the run of permanent faults that is named cannot be used; null if it can, or none is named."""
+    """Why runs that `[safety]` names cannot be used; null if they can, or none is named."""
     seconds: Amount | None
     """How long it takes; null if there is nothing to go by."""
     basis: str
@@ -130,7 +130,7 @@ def plan_run(
         faults=None if values_each is None else bits * values_each * len(bench.inputs),
         budget_fit=campaign.budget.fit if campaign.budget else None,
         claims=tuple(campaign.safety.claims) if campaign.safety else (),
-        permanent=_permanent(campaign, bench),
+        permanent=" ".join(named_runs(campaign, bench).refusals) or None,
         seconds=seconds,
         basis=basis,
     )
@@ -171,13 +171,6 @@ def _sites(campaign: Campaign, bench: Bench) -> dict[str, int]:
             name = block_name(element.block)
             sites[name] = sites.get(name, 0) + bits
     return sites
-
-
-def _permanent(campaign: Campaign, bench: Bench) -> str | None:
-    if campaign.safety is None or campaign.safety.permanent is None:
-        return None
-    found = permanent_of(campaign, bench)
-    return found if isinstance(found, str) else None
 
 
 def _duration(

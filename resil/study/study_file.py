@@ -33,7 +33,7 @@ from resil.protection.units import Granularity
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.toml_file import read_toml
 from resil.study.study import ProtectionWanted, Study, StudyTarget, StudyWork, slug_of
-from resil.study.study_keys import FIRST, TABLES
+from resil.study.study_keys import FIRST, NAMED_RUNS, TABLES
 
 ALL_OF_THE_ZOO = f"{ZOO_PREFIX}*"
 _TARGET = "a list of tables, one for each target"
@@ -225,11 +225,16 @@ def _verify_networks(section: Section, works: Sequence[StudyWork]) -> tuple[str,
 def _with_permanent(problems: Problems, tables: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the tables with [safety] as that of a campaign whose run of permanent faults is there."""
     safety = tables.get("safety")
-    if isinstance(safety, dict) and "permanent" in safety:
+    for key in [own for own in NAMED_RUNS if isinstance(safety, dict) and own in safety]:
+        remedy = (
+            "remove it, and add a table [permanent], by which each cell gets a run of its own"
+            if key == "permanent"
+            else "remove it, and judge the cell's campaign with it by itself"
+        )
         problems.add(
-            ("safety", "permanent"),
-            "[safety] permanent: expected no such key in a study, found one: it names the run of one network "
-            "on one target; remove it, and add a table [permanent], by which each cell gets a run of its own",
+            ("safety", key),
+            f"[safety] {key}: expected no such key in a study, found one: it names the run of one network "
+            f"on one target; {remedy}",
         )
     if not isinstance(safety, dict) or "permanent" not in tables:
         return tables

@@ -58,7 +58,8 @@ _ESTIMATES = KeyTable(
     (Key("model", "path", "A sensitivity model. Without the key the one that ships.", ABSENT),),
 )
 
-_SAFETY = replace(SAFETY, keys=tuple(replace(key, refused=key.name == "permanent") for key in SAFETY.keys))
+NAMED_RUNS = ("permanent", "logic", "permanent_logic")
+_SAFETY = replace(SAFETY, keys=tuple(replace(key, refused=key.name in NAMED_RUNS) for key in SAFETY.keys))
 
 TABLES = {
     FIRST: replace(CAMPAIGN, name=FIRST, meaning="The name, the seed, and what one injection is."),

@@ -40,8 +40,9 @@ def test_rates_are_those_of_the_handbook():
 
 
 def test_overrides_replace_and_have_no_range():
-    ours = load_permanent("finfet-16nm").with_overrides(2e-5, 5.0, "digits.toml, [technology]")
+    ours = load_permanent("finfet-16nm").with_overrides(2e-5, 5.0, "digits.toml, [technology]", 3e-6)
     assert ours.fit_per_bit("ff") == 2e-5
+    assert ours.fit_per_bit("logic") == 3e-6
     assert ours.fit_per_bit("sram") == pytest.approx(5e-6)
     assert ours.range_of("sram") == pytest.approx((5e-6, 5e-6))
     assert {e.source for e in ours.entries} == {"digits.toml, [technology]"}
@@ -77,3 +78,12 @@ def test_a_wrong_entry_is_refused_by_its_field(tmp_path, old, new, field):
     file.write_text(GOOD.replace(old, new))
     with pytest.raises(StatsError, check=about(field)):
         load_permanent("mine", file)
+
+
+def test_a_pin_of_a_cell_has_a_rate_of_its_own():
+    rates = load_permanent("finfet-16nm")
+    low, high = rates.range_of("logic")
+    assert low < rates.fit_per_bit("logic") == 6.8e-6 < high
+    assert rates.status_of("logic") == "assumed"
+    with pytest.raises(StatsError, check=about("permanent_logic_fit")):
+        load_permanent("unheard-of").fit_per_bit("logic")

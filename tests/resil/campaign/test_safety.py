@@ -32,6 +32,9 @@ clock_mhz = 500
 ftti_seconds = 1e-3
 reaction_cycles = 1000
 permanent = "runs/stuck"
+logic = "runs/pulses"
+permanent_logic = "runs/pins"
+derated = true
 lifetime_hours = 2e4
 left_out = "the shared buffer has SECDED of its own"
 [[safety.mechanism]]
@@ -69,6 +72,9 @@ def test_everything_can_be_given_and_is_written_as_it_was_read():
     assert safety.detection_cycles == 499_000
     assert safety.seconds(500_000) == pytest.approx(1e-3)
     assert safety.permanent == Path("/campaigns/runs/stuck")
+    assert safety.logic == Path("/campaigns/runs/pulses")
+    assert safety.permanent_logic == Path("/campaigns/runs/pins")
+    assert safety.derated
     assert [m.alarm for m in safety.mechanisms] == ["parity", "error"]
     assert safety.mechanisms[0].storage == ("u_npu.u_mac.par_q",)
     assert parsed(campaign_text(campaign)).safety == safety
@@ -121,6 +127,8 @@ CLAIMED = SAFETY.replace("spfm_transient", "{}")
         (BUDGET + 'hazardous = ["hang"]' + SAFETY, "safety.claims"),
         (BUDGET + 'hazardous = ["sdc_critical"]' + SAFETY, "safety.watchdog"),
         (SAFETY + 'watchdog = "host timer"', "safety.watchdog"),
+        (SAFETY + 'permanent_logic = "p"', "safety.permanent_logic"),
+        (SAFETY + "derated = true", "safety.derated"),
         (
             BUDGET
             + 'hazardous = ["sdc_critical", "hang", "due"]'

@@ -9,7 +9,9 @@ import pytest
 
 from resil.campaign.safety import SafetyMechanism, SafetySettings
 from resil.results.fault_classes import in_use_row, unguarded_blocks, weakly_covered
-from resil.results.safety_rows import Grounds, Permanent, safety_verdict
+from resil.results.grounds import Grounds
+from resil.results.named_run import NamedRun
+from resil.results.safety_rows import safety_verdict
 from resil.stats.evidence import Evidence, PooledGroup
 from resil.stats.judgement import Kind
 
@@ -77,12 +79,12 @@ def test_permanent_faults_have_latent_ones_only_in_mechanisms():
     evidence = Evidence((STUCK, PooledGroup("ecc", "ff", 0.5, {"masked": 480, "due:masked:parity": 20})))
     own = evidence.where(lambda group: group.block == "ecc")
     guards = (SafetyMechanism("parity", blocks=("mac",), storage=("u.ecc",)),)
-    rows = verdict(mechanisms=guards, permanent=Permanent(evidence, own, "stuck bits"))
+    rows = verdict(mechanisms=guards, permanent=NamedRun(evidence, own, "stuck bits"))
     assert rows["residual_permanent"].value == pytest.approx(0.1)
     assert rows["latent_permanent"].value == pytest.approx(0.48)
     assert rows["safe_permanent"].value == pytest.approx(0.9)
     unnamed = verdict(
-        mechanisms=(SafetyMechanism("parity"),), permanent=Permanent(evidence, None, "stuck bits")
+        mechanisms=(SafetyMechanism("parity"),), permanent=NamedRun(evidence, None, "stuck bits")
     )
     assert unnamed["latent_permanent"].state == unnamed["safe_permanent"].state == "not assessed"
     assert unnamed["safe_permanent"].value is None
@@ -106,13 +108,13 @@ def test_dedicated_measures_are_asked_for_where_no_mechanism_stands():
 @pytest.mark.parametrize(
     ("transient", "permanent", "state"),
     [
-        (COVERED, Permanent(Evidence((STUCK_COVERED,)), None, "stuck bits"), "met"),
+        (COVERED, NamedRun(Evidence((STUCK_COVERED,)), None, "stuck bits"), "met"),
         (COVERED, "no stuck-at campaign", "inconclusive"),
-        (FF, Permanent(Evidence((STUCK_COVERED,)), None, "stuck bits"), "inconclusive"),
-        (COVERED, Permanent(Evidence((STUCK,)), None, "stuck bits"), "inconclusive"),
+        (FF, NamedRun(Evidence((STUCK_COVERED,)), None, "stuck bits"), "inconclusive"),
+        (COVERED, NamedRun(Evidence((STUCK,)), None, "stuck bits"), "inconclusive"),
         (
             COVERED,
-            Permanent(Evidence((replace(STUCK_COVERED, block=""),)), None, "stuck bits"),
+            NamedRun(Evidence((replace(STUCK_COVERED, block=""),)), None, "stuck bits"),
             "inconclusive",
         ),
     ],
@@ -143,7 +145,7 @@ def test_none_of_the_classes_can_be_claimed_into_a_verdict():
 
 def test_storage_whose_permanent_faults_were_never_injected_answers_no_question_of_measures():
     guards = (SafetyMechanism("parity", blocks=("mac",)),)
-    partly = Permanent(Evidence((STUCK_COVERED,)), None, "stuck bits", not_injected="1,024 SRAM bits")
+    partly = NamedRun(Evidence((STUCK_COVERED,)), None, "stuck bits", not_injected="1,024 SRAM bits")
     row = verdict((COVERED,), guards, partly)["dedicated_measures"]
     assert (row.state, row.value) == ("not assessed", None)
     assert "permanent faults of 1,024 SRAM bits were not injected" in row.reason

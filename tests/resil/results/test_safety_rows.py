@@ -15,8 +15,10 @@ from resil.files import read_json
 from resil.record.safety import Safety
 from resil.record.summary import Summary, Verdict
 from resil.results.evidence import Class, Hazards
+from resil.results.grounds import Grounds
+from resil.results.named_run import NamedRun
 from resil.results.safety_grounds import rate_variations
-from resil.results.safety_rows import Grounds, Permanent, predicted_verdict, safety_verdict
+from resil.results.safety_rows import predicted_verdict, safety_verdict
 from resil.run.campaign import verdict_code
 from resil.stats.evidence import Evidence, PooledGroup
 from resil.stats.technology import load_technology
@@ -179,7 +181,7 @@ def test_assumptions_tell_the_time_out_that_engines_have(tmp_path, monkeypatch):
     assert "1.2 times the one without a fault (at most 6,009 cycles)" in told
 
 
-def grounds(counts, settings_text="", permanent: Permanent | str = "none", not_injected="", **more):
+def grounds(counts, settings_text="", permanent: NamedRun | str = "none", not_injected="", **more):
     campaign = parse_campaign(Path("c.toml"), tomllib.loads(HEAD + SAFETY + settings_text))
     assert campaign.safety is not None
     evidence = Evidence((PooledGroup("mac", "ff", 10.0, counts),))
@@ -268,19 +270,19 @@ def test_permanent_faults_join_the_share_of_pmhf():
     stuck = Evidence((PooledGroup("mac", "ff", 3.0, {"masked": 900, "hang": 100}),))
     text = 'permanent = "p"\n'
     without = grounds({"masked": 1000}, text).settings
-    base = grounds({"masked": 900, "hang": 100}, text, Permanent(stuck, None, "stuck"))
+    base = grounds({"masked": 900, "hang": 100}, text, NamedRun(stuck, None, "stuck"))
     base = replace(base, settings=replace(without, pmhf_covers="all"))
     found = rows(safety_verdict(base))
     assert found["pmhf_share"].value == pytest.approx(1.0 + 0.3)
     assert found["spfm_permanent"].value == pytest.approx(0.9)
     assert found["lfm_permanent"].state == "not assessed"
     assert "no reference" not in found["spfm_permanent"].reason
-    said = Permanent(stuck, None, "stuck", remark="It was compared with no reference.")
+    said = NamedRun(stuck, None, "stuck", remark="It was compared with no reference.")
     remarked = rows(safety_verdict(replace(base, permanent=said)))
     for name in ("spfm_permanent", "pmhf_share", "safe_permanent", "dedicated_measures"):
         assert "It was compared with no reference." in remarked[name].reason
     assert "no reference" not in remarked["spfm_transient"].reason
-    elsewhere = Permanent(stuck, None, "stuck", same_inputs=False)
+    elsewhere = NamedRun(stuck, None, "stuck", same_inputs=False)
     apart = rows(safety_verdict(replace(base, permanent=elsewhere)))
     assert (apart["pmhf_share"].state, apart["pmhf_share"].value) == ("not assessed", None)
     assert "the same inputs, by content" in apart["pmhf_share"].reason
