@@ -4,6 +4,7 @@
 A register is added that is always 0: bit `k` of it inverts the output of the k-th chosen cell, and is cleared
     by
 the next active edge. An upset of that bit is a pulse: so any engine that injects into storage simulates one.
+In the same way a bit of another register that is stuck at 1 holds a pin.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from resil.rtl_harness.design.elaboration import Elaboration
@@ -23,8 +24,12 @@ from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.logic.cells import CLOCK_GATE_PINS, Expression
 from resil.rtl_harness.logic.joined import Cell, Joined
 
-PULSES = "pulse_q"
+PULSES, HELD = "pulse_q", "held_q"
 _SIGNS = {"and": " & ", "or": " | ", "xor": " ^ "}
+
+
+HeldName = tuple[str, str, int]
+"""Names of cell and pin, and the value at which the pin is held."""
 
 
 @dataclass(frozen=True)
@@ -35,15 +40,22 @@ class NetlistTarget:
         target: With the sources that it is made of.
         elaboration: Its storage: flip-flops, memories, and the register of pulses.
         pulse: Site of the pulse at the output of each chosen cell, by the cell's name.
+        held: Site of the bit that holds a pin where it is 1, by the names of cell and pin, and the value.
     """
 
     target: Target
     elaboration: Elaboration
     pulse: Mapping[str, int]
+    held: Mapping[HeldName, int] = field(default_factory=dict)
 
 
 def netlist_target(
-    target: Target, elaboration: Elaboration, design: Joined, chosen: Sequence[str], folder: Path
+    target: Target,
+    elaboration: Elaboration,
+    design: Joined,
+    chosen: Sequence[str],
+    folder: Path,
+    held: Sequence[HeldName] = (),
 ) -> NetlistTarget:
     """Write the netlist of a target as Verilog.
 
@@ -52,12 +64,13 @@ def netlist_target(
         elaboration: Its storage.
         design: Its cells.
         chosen: Names of cells that pulses are to strike; of a clock gate a pulse inverts its enable.
+        held: Pins that are to be held; no clock pins and none that load asynchronously.
         folder: Where the sources go, which are copies but for the name of the design's module.
 
     Raises:
         HarnessError: If a chosen cell is not there, or the module of the design is not found in its sources.
     """
-    writer = _VerilogWriter(target, elaboration, design, chosen)
+    writer = _VerilogWriter(target, elaboration, design, chosen, held)
     header, sources = _sources(target, writer.module, folder)
     netlist = folder / "netlist.sv"
     netlist.write_text(writer.text(header), encoding="utf-8")
@@ -76,15 +89,24 @@ def netlist_target(
     locations = own | {path: elaboration.locations[path] for path in bench}
     clocking = {path: Clocking(target.clock) for path in own}
     clocking |= {path: elaboration.clocking[path] for path in bench}
-    bare, path = SiteTable.of(writer.elements), f"{target.dut}.{PULSES}"
-    first = next((o for o, e in zip(bare.offsets, bare.elements, strict=False) if e.path == path), 0)
+    bare = SiteTable.of(writer.elements)
+    first = {e.path: o for o, e in zip(bare.offsets, bare.elements, strict=False)}
     # A pulse is no state of the design: where a run ends in its cycle, it is not compared.
-    pulses = [Absent(first, len(chosen), Hardware.UNUSED)] if chosen else []
+    added = [
+        (first.get(f"{target.dut}.{name}", 0), len(own)) for name, own in ((PULSES, chosen), (HELD, held))
+    ]
+    pulses = [Absent(at, size, Hardware.UNUSED) for at, size in added if size]
     table = SiteTable.of(writer.elements, pulses)
     storage = Elaboration(
         table, elaboration.bench_elements, locations, clocking, parameters=elaboration.parameters
     )
-    return NetlistTarget(made, storage, {name: first + i for i, name in enumerate(chosen)})
+    (pulse, _), (holding, _) = added
+    return NetlistTarget(
+        made,
+        storage,
+        {name: pulse + i for i, name in enumerate(chosen)},
+        {name: holding + i for i, name in enumerate(held)},
+    )
 
 
 def _sources(target: Target, module: str, folder: Path) -> tuple[str, list[Path]]:
@@ -108,7 +130,12 @@ def _sources(target: Target, module: str, folder: Path) -> tuple[str, list[Path]
 
 class _VerilogWriter:
     def __init__(
-        self, target: Target, elaboration: Elaboration, design: Joined, chosen: Sequence[str]
+        self,
+        target: Target,
+        elaboration: Elaboration,
+        design: Joined,
+        chosen: Sequence[str],
+        held: Sequence[HeldName],
     ) -> None:
         self.target = target
         self.design = design
@@ -118,6 +145,9 @@ class _VerilogWriter:
         if missing := [name for name in chosen if name not in known]:
             raise HarnessError(f"expected cells of the netlist of {target.name}, found {missing[0]}")
         self.chosen = {name: i for i, name in enumerate(chosen)}
+        self.held: defaultdict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
+        for i, (name, pin, value) in enumerate(held):
+            self.held[name, pin].append((i, value))
         self.depth = {e.path: e.depth for e in elaboration.sites.elements if e.kind == "sram"}
         self.elements: list[StorageElement] = []
         self.locations: dict[str, Location] = {}
@@ -133,13 +163,19 @@ class _VerilogWriter:
                 for pin, function in cell.type.outputs.items():
                     if pin in cell.outputs and function is not None:
                         formula = self._formula(function, cell)
-                        self._assign(cell.outputs[pin], formula + self._pulse(cell))
+                        self._assign(cell.outputs[pin], self._pin(cell, pin, formula + self._pulse(cell)))
         self._flip_flops()
         self._memories()
         if self.chosen:
             self._store(PULSES, len(self.chosen))
             clock = self._name(self.design.ports[self.target.clock][0])
             self.lines.append(f"always_ff @(posedge {clock}) {PULSES} <= '0;")
+        if self.held:
+            bits = sum(map(len, self.held.values()))
+            clock = self._name(self.design.ports[self.target.clock][0])
+            self.lines.append(f"always_ff @(posedge {clock}) {HELD} <= {HELD};")
+            self._store(HELD, bits)
+            self.lines.append(f"initial {HELD} = '0;")
         inputs = [f"assign {self._name(bit)} = {place};" for bit, place in driven.items()]
         used = sorted(set(re.findall(r"\bn\d+\b", "\n".join([*self.lines, *inputs, *ports[1]]))))
         declared = [f"wire {', '.join(used[i : i + 64])};" for i in range(0, len(used), 64)]
@@ -174,12 +210,17 @@ class _VerilogWriter:
     def _assign(self, bit: Bit, value: str) -> None:
         self.lines.append(f"assign {self._name(bit)} = {value};")
 
+    def _pin(self, cell: Cell, pin: str, value: str) -> str:
+        for bit, held in self.held.get((cell.name, pin), ()):
+            value = f"({HELD}[{bit}] ? 1'b{held} : ({value}))"
+        return value
+
     def _pulse(self, cell: Cell) -> str:
         return f" ^ {PULSES}[{self.chosen[cell.name]}]" if cell.name in self.chosen else ""
 
     def _formula(self, function: Expression, cell: Cell) -> str:
         if function.operation == "pin":
-            return self._name(cell.inputs.get(function.name, "0"))
+            return self._pin(cell, function.name, self._name(cell.inputs.get(function.name, "0")))
         if function.operation == "const":
             return f"1'b{function.name}"
         if function.operation == "not":
@@ -236,7 +277,7 @@ class _VerilogWriter:
             function = cell.type.outputs[pin]
             if group is not None and function is not None:
                 inverted = function.name == group.inverse or function.operation == "not"
-                self._assign(bit, f"~{stored}" if inverted else stored)
+                self._assign(bit, self._pin(cell, pin, f"~{stored}" if inverted else stored))
 
     def _memories(self) -> None:
         names = {}

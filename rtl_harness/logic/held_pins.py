@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What holding a pin of a cell comes to along the gates; which pins come to the same by structure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from resil.rtl_harness.engine.logic.library import HeldPin, PinKind
+from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.logic.netlist import TO_FLIP_FLOP, TO_GATE, LogicNetlist
+
+# Of a gate's operation: column of an input, the value at which it decides the output, and the output then.
+# Operations as `native/bit_parallel.h` numbers them.
+_DECIDES: dict[int, tuple[tuple[int, int, int], ...]] = {
+    0: ((1, 0, 0), (1, 1, 1)),
+    1: ((1, 0, 1), (1, 1, 0)),
+    2: ((1, 0, 0), (2, 0, 0)),
+    3: ((1, 0, 1), (2, 0, 1)),
+    4: ((1, 1, 1), (2, 1, 1)),
+    5: ((1, 1, 0), (2, 1, 0)),
+    8: ((1, 0, 0), (2, 1, 0)),
+    9: ((1, 1, 1), (2, 0, 1)),
+}
+_READ = 12
+_INPUTS = {0: 1, 1: 1, 10: 3, 11: 3}
+_DECIDED = {
+    (operation, column, value): output
+    for operation, rules in _DECIDES.items()
+    for column, value, output in rules
+}
+
+
+class PinHolder:
+    """Says what holding a pin comes to.
+
+    Args:
+        netlist: The design.
+        state: What each flip-flop of its gates holds at the release of reset, (flip_flops,).
+    """
+
+    def __init__(self, netlist: LogicNetlist, state: npt.NDArray[np.integer[Any]]) -> None:
+        self._netlist = netlist
+        self._state = state
+        pins = netlist.pins
+        stored = (pins["output"] == 1) & (pins["consumer"] == TO_FLIP_FLOP)
+        self._flip_flop = dict(zip(pins["cell"][stored].tolist(), pins["row"][stored].tolist(), strict=True))
+        self._clock_gates = dict(netlist.clock_gates.tolist())
+        self._gates = netlist.gates.gates
+        self._only = self._consumers()
+
+    def held(self, pin: int, value: int) -> HeldPin:
+        """Return the pin that stands for a pin of a cell and for all that come to the same.
+
+        Raises:
+            HarnessError: If nothing is known of the pin.
+        """
+        return self._forward(self._along_gates(pin, value))
+
+    def _along_gates(self, pin: int, value: int) -> HeldPin:
+        row = self._netlist.pins[pin]
+        at, column, consumer = int(row["row"]), int(row["column"]), int(row["consumer"])
+        if consumer == TO_GATE:
+            if row["output"]:
+                return HeldPin(PinKind.NET, int(row["net"]), value)
+            return HeldPin(PinKind.OPERAND, at, value, column)
+        if consumer == TO_FLIP_FLOP:
+            if row["output"]:
+                return HeldPin(PinKind.NET, int(row["net"]), value)
+            return HeldPin(PinKind.DATA, at, value) if column == 1 else self._load(pin, at, value)
+        cell = int(row["cell"])
+        if cell in self._clock_gates:
+            # Without an edge of its clock a clock gate gives none, at whichever level it stands.
+            return HeldPin(PinKind.NET, int(self._clock_gates[cell]), 0)
+        if cell in self._flip_flop:
+            # Without a clock a flip-flop keeps what it holds.
+            at = self._flip_flop[cell]
+            return HeldPin(PinKind.DATA, at, int(self._state[at]))
+        raise HarnessError(
+            f"{self._netlist.pin_name(pin)}: expected a pin that gates take or a clock pin, found one of "
+            "which nothing is made; leave its cell out",
+            "fault.site",
+        )
+
+    def _load(self, pin: int, at: int, value: int) -> HeldPin:
+        """A load that acts for ever keeps what it sets; that is there at the release of reset."""
+        if value != self._netlist.gates.flip_flops[at, 3]:
+            return HeldPin(PinKind.LOAD, at, value)
+        sets = int(self._netlist.reset_values[at])
+        if sets != self._state[at]:
+            raise HarnessError(
+                f"{self._netlist.pin_name(pin)}: expected a flip-flop that its reset has set at the release "
+                f"of reset, found one that holds {self._state[at]}; one that acts later cannot be held",
+                "fault.site",
+            )
+        return HeldPin(PinKind.DATA, at, sets)
+
+    def _forward(self, pin: HeldPin) -> HeldPin:
+        """Go on to the output of a gate that the pin decides, as long as nothing else sees what is held."""
+        while True:
+            if pin.kind is PinKind.OPERAND:
+                operation, *_, y = self._gates[pin.at].tolist()
+                output = _DECIDED.get((operation, pin.column, pin.value))
+                if output is None:
+                    return self._backward(pin)
+                pin = HeldPin(PinKind.NET, y, output)
+            if pin.kind is PinKind.NET and (only := self._only.get(pin.at)) is not None:
+                row, column = only
+                operation = int(self._gates[row, 0])
+                if (operation, column, pin.value) in _DECIDED:
+                    pin = HeldPin(PinKind.OPERAND, row, pin.value, column)
+                    continue
+            return pin
+
+    def _backward(self, pin: HeldPin) -> HeldPin:
+        """What feeds this input alone is the same as the input."""
+        net = int(self._gates[pin.at, pin.column])
+        if self._only.get(net) == (pin.at, pin.column):
+            return HeldPin(PinKind.NET, net, pin.value)
+        return pin
+
+    def _consumers(self) -> dict[int, tuple[int, int]]:
+        """Return, of nets that one input of a gate takes and nothing else, that gate's row and column."""
+        gates, all_of = self._gates, self._netlist.gates
+        counts = np.zeros(all_of.nets, np.int64)
+        at = np.zeros((all_of.nets, 2), np.int64)
+        inputs = np.array([0 if op == _READ else _INPUTS.get(op, 2) for op in range(_READ + 1)])[gates[:, 0]]
+        for column in (1, 2, 3):
+            rows = np.flatnonzero(inputs >= column)
+            nets = gates[rows, column]
+            np.add.at(counts, nets, 1)
+            at[nets] = np.stack([rows, np.full(len(rows), column)], axis=1)
+        others = [
+            *all_of.flip_flops[:, 1].tolist(),
+            *all_of.flip_flops[:, 2].tolist(),
+            *all_of.ports.tolist(),
+        ]
+        others += [net for nets in all_of.alarms for net in nets]
+        others += [*all_of.operation, *all_of.undefined]
+        others += [net for _, address, _ in all_of.reads for net in address]
+        others += [net for _, *words in all_of.writes for nets in words for net in nets]
+        counts[others] += 2
+        counts[:2] = 2
+        return {int(net): (int(at[net, 0]), int(at[net, 1])) for net in np.flatnonzero(counts == 1)}

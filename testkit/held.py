@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Held pins of a netlist, beside the netlist as Verilog in an untouched simulator, from reset to the end."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from resil.rtl_harness.design.elaboration import Elaboration
+from resil.rtl_harness.design.target import Target
+from resil.rtl_harness.engine.plain.engine import PlainEngine
+from resil.rtl_harness.engine.workload import Workload
+from resil.rtl_harness.faults import Fault, Injection
+from resil.rtl_harness.logic.netlist import NOWHERE, TO_FLIP_FLOP
+from resil.rtl_harness.logic.sites import pin_sites
+from resil.rtl_harness.logic.stuck_engine import StuckEngine
+from resil.rtl_harness.logic.synthesis import joined_design, logic_netlist
+from resil.rtl_harness.logic.verilog import netlist_target
+
+
+def compared_holds(
+    target: Target, workload: Workload, elaboration: Elaboration, number: int, seed: int, folder: Path
+) -> tuple[list[Injection], list[Injection]]:
+    """Return what the engine and the simulator of the netlist say of pins that are held, in one order.
+
+    Args:
+        target: The design.
+        workload: What it runs.
+        elaboration: Its storage, of which it is known what becomes hardware.
+        number: Faults to draw, of all pins but those of clocks and of asynchronous loads.
+        seed: Of the draw.
+        folder: Where the netlist goes.
+    """
+    netlist = logic_netlist(target, elaboration)
+    sites = pin_sites(elaboration.sites, netlist)
+    pins = netlist.pins
+    loads = (pins["consumer"] == TO_FLIP_FLOP) & (pins["column"] == 2)
+    usable = np.flatnonzero(
+        (pins["consumer"] != NOWHERE) & ~loads & ~np.isin(pins["cell"], netlist.clock_gates[:, 0])
+    )
+    every = [(int(pin), value) for pin in usable for value in (0, 1)]
+    chosen = random.Random(seed).sample(every, min(number, len(every)))
+    # Flip-flops have the names of their registers in the netlist; cells come in one order in both.
+    design = joined_design(target, elaboration)
+    cells = [cell.name for cell in design.cells]
+    names = [(cells[pins[pin]["cell"]], netlist.pin_names[pins[pin]["name"]], value) for pin, value in chosen]
+    truth = netlist_target(target, elaboration, design, (), folder, names)
+    faults = [Fault(sites.first + pin, 0, held=value) for pin, value in chosen]
+    with StuckEngine(target, workload, elaboration, netlist, sites) as engine:
+        found = {injection.fault: injection for injection in engine.run(faults)}
+    of = {Fault(truth.held[name], 0, held=1): fault for name, fault in zip(names, faults, strict=True)}
+    with PlainEngine(truth.target, workload, truth.elaboration) as plain:
+        told = {
+            of[injection.fault]: replace(injection, fault=of[injection.fault])
+            for injection in plain.run(list(of))
+        }
+    return [found[fault] for fault in faults], [told[fault] for fault in faults]

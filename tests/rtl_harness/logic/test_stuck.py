@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Held pins: the engine beside the netlist in an untouched simulator, and classes of equal faults."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from resil.rtl_harness.design.elaboration import elaborate
+from resil.rtl_harness.design.hardware import with_hardware
+from resil.rtl_harness.design.target import load_target
+from resil.rtl_harness.engine.logic.library import HeldPin, PinKind
+from resil.rtl_harness.engine.workload import OutputSpec, Workload
+from resil.rtl_harness.errors import AuditError, HarnessError
+from resil.rtl_harness.faults import Fault, Outcome
+from resil.rtl_harness.logic.held_pins import PinHolder
+from resil.rtl_harness.logic.netlist import NOWHERE
+from resil.rtl_harness.logic.sites import pin_sites
+from resil.rtl_harness.logic.stuck_engine import StuckEngine
+from resil.rtl_harness.logic.synthesis import logic_netlist
+from testkit.held import compared_holds
+
+
+@pytest.fixture(scope="module")
+def target(repository):
+    return load_target(repository / "examples" / "awkward" / "target.toml")
+
+
+@pytest.fixture(scope="module")
+def workload():
+    source = np.random.default_rng(3).integers(0, 256, 256, dtype=np.uint8)
+    return Workload("random", {"source": source.tobytes()}, OutputSpec("sink", 0, (512,)))
+
+
+@pytest.fixture(scope="module")
+def elaboration(target):
+    return with_hardware(target, elaborate(target))
+
+
+@pytest.fixture(scope="module")
+def netlist(target, elaboration):
+    return logic_netlist(target, elaboration)
+
+
+@pytest.fixture(scope="module")
+def engine(target, workload, elaboration, netlist):
+    with StuckEngine(target, workload, elaboration, netlist, pin_sites(elaboration.sites, netlist)) as made:
+        yield made
+
+
+def faults_of(engine, pins):
+    return [Fault(engine._sites.first + int(pin), 0, held=value) for pin in pins for value in (0, 1)]
+
+
+def test_runs_end_as_those_of_the_netlist_in_an_untouched_simulator(target, workload, elaboration, tmp_path):
+    found, judged = compared_holds(target, workload, elaboration, 300, 20261126, tmp_path)
+    assert [(a, b) for a, b in zip(found, judged, strict=True) if a != b] == []
+    assert len({injection.outcome for injection in found}) >= 5
+
+
+def test_classes_of_equal_faults_are_simulated_once_and_all_answered(engine, netlist):
+    pins = np.arange(0, 1200)
+    faults = faults_of(engine, pins)
+    found = {injection.fault: injection for injection in engine.run(faults, workers=2)}
+    assert found.keys() == set(faults)
+    assert sum(engine.ends.values()) < 0.9 * len(faults)
+    # Each member by itself, not as what stands for it.
+    _, holder = engine.simulator
+    classes = {}
+    for fault in faults:
+        classes.setdefault(holder.held(engine._sites.pin(fault.site), fault.held), []).append(fault)
+    several = [fault for members in classes.values() if len(members) > 1 for fault in members]
+    alone = [(holder._along_gates(engine._sites.pin(f.site), f.held),) for f in several]
+    ends = engine._ends(engine.simulator[0], alone)
+    assert [replace(engine._injection(f, end)) for f, end in zip(several, ends, strict=True)] == [
+        found[f] for f in several
+    ]
+    assert {injection.outcome for injection in found.values()} >= {Outcome.MASKED, Outcome.HANG}
+
+
+def test_a_clock_that_stands_still_keeps_what_a_flip_flop_holds(engine, netlist):
+    _, holder = engine.simulator
+    clocks = np.flatnonzero(netlist.pins["consumer"] == NOWHERE)
+    held = {tuple(holder.held(int(pin), value) for value in (0, 1)) for pin in clocks}
+    assert all(zero == one and zero.kind in (PinKind.DATA, PinKind.NET) for zero, one in held)
+
+
+def test_what_is_no_held_pin_is_refused(engine):
+    for fault in (
+        Fault(0, 0, held=1),
+        Fault(engine._sites.first, 3),
+        Fault(engine._sites.table.size, 0, held=1),
+    ):
+        with pytest.raises(HarnessError, match="expected a pin held"):
+            next(engine.run([fault]))
+
+
+def test_an_answer_of_another_session_is_audited(engine, netlist):
+    (right,) = engine.run(faults_of(engine, [40])[:1])
+    engine.audit_kept([right])
+    with pytest.raises(AuditError, match="an earlier session"):
+        engine.audit_kept([replace(right, end_cycle=right.end_cycle + 1)])
+
+
+def test_a_flip_flop_that_its_reset_has_not_set_cannot_be_held_in_reset(netlist):
+    rows = [pin for pin in netlist.pins[netlist.pins["column"] == 2] if pin["consumer"] == 2]
+    state = 1 - np.maximum(netlist.reset_values, 0).astype(np.uint8)
+    pin = next(i for i, row in enumerate(netlist.pins) if row["consumer"] == 2 and row["column"] == 2)
+    active = int(netlist.gates.flip_flops[rows[0]["row"], 3])
+    with pytest.raises(HarnessError, match="reset"):
+        PinHolder(netlist, state).held(pin, active)
+    assert PinHolder(netlist, 1 - state).held(pin, active) == HeldPin(
+        PinKind.DATA, int(rows[0]["row"]), int(netlist.reset_values[rows[0]["row"]])
+    )
