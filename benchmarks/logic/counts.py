@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cells, sites of pulses and pins of the NPU's netlist, by size and block.
+"""Cells, sites and classes of equivalent faults of the NPU's netlist, by size and block.
 
 Called as `python -m benchmarks.logic.counts [TARGET ...]`; by default the four sizes. Prints a table for
 docs.
@@ -14,6 +14,7 @@ from collections import Counter
 from resil.rtl_harness.design.elaboration import elaborate
 from resil.rtl_harness.design.hardware import with_hardware
 from resil.rtl_harness.design.target import load_target
+from resil.rtl_harness.logic.collapse import collapsed_pins, collapsed_pulses
 from resil.rtl_harness.logic.sites import pin_sites, pulse_sites
 from resil.rtl_harness.logic.synthesis import logic_netlist
 
@@ -24,8 +25,18 @@ def main() -> int:
     """Print a row for each target."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("targets", nargs="*", default=SIZES)
-    print("| target | cells | flip-flops | clock gates | sites of pulses | pins | pulse sites by block |")
-    print("|---|---|---|---|---|---|---|")
+    heads = (
+        "target",
+        "cells",
+        "flip-flops",
+        "clock gates",
+        "sites of pulses",
+        "classes",
+        "stuck pins",
+        "classes",
+    )
+    print(f"| {' | '.join(heads)} | pulse sites by block |")
+    print("|---" * (len(heads) + 1) + "|")
     for name in parser.parse_args().targets:
         target = load_target(name)
         elaboration = with_hardware(target, elaborate(target))
@@ -36,7 +47,10 @@ def main() -> int:
             netlist.block(int(cell)) or "(no block)" for cell in netlist.pins["cell"][pulses.pins]
         )
         by_block = ", ".join(f"{block} {count:,}" for block, count in sorted(blocks.items()))
-        counts = (netlist.cells, storing, len(netlist.clock_gates), len(pulses.pins), len(pins.pins))
+        counts = (
+            *(netlist.cells, storing, len(netlist.clock_gates), len(pulses.pins)),
+            *(collapsed_pulses(netlist, pulses).classes, 2 * len(pins.pins), collapsed_pins(netlist).classes),
+        )
         print(f"| {name} | {' | '.join(f'{count:,}' for count in counts)} | {by_block} |", flush=True)
     return 0
 
