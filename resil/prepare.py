@@ -123,6 +123,7 @@ def prepare(campaign: Campaign, progress: Progress, *, simulates: bool = False) 
         output=_output(campaign, work.workloads, engine),
         latches=frozenset(e.path for e in elaboration.sites.elements if elaboration.is_latch(e.path)),
         workloads=tuple(_digest(*map(_workload_digest, run)) for run in work.workloads),
+        excluded=elaboration.excluded,
     )
 
 

@@ -22,6 +22,8 @@ from resil.rtl_harness.errors import SimulationError, ToolMissingError
 from resil.rtl_harness.host import processor_lines
 
 LOG_TAIL_LINES = 40
+# Macros that Verilator has of its own, and no other front end: all read the same text.
+SAME_TEXT = ("-UVERILATOR", "-Uverilator", "-Uverilator3")
 # Classes of Verilator's own library in a generated makefile.
 _LIBRARY = re.compile(r"VM_GLOBAL_(?:FAST|SLOW) \+= ((?:\\\n\s*\w+ )*)")
 

@@ -166,6 +166,7 @@ class Bench:
         output: Where the output lies, and what lay there before; None if that is not known.
         latches: Paths of storage that is made of latches, which cannot be held at a value.
         workloads: Digest of what runs on each input, input and all; empty if that is not known.
+        excluded: Bits of the design that the target file leaves out.
     """
 
     network: NetworkFacts
@@ -189,3 +190,4 @@ class Bench:
     output: OutputFacts | None = None
     latches: frozenset[str] = frozenset()
     workloads: tuple[str, ...] = ()
+    excluded: int = 0

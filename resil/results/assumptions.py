@@ -53,6 +53,10 @@ def assumptions_of_use(
         "decision": _decision(campaign, bench),
         "inputs": _inputs(campaign, bench),
     }
+    if bench.excluded:
+        texts["scope"] += (
+            f" {bench.excluded:,} bits that the target file excludes have no faults in any of these figures."
+        )
     if isinstance(campaign.work, RecordingSettings):
         texts["environment"] = bench.network.remarks[0]
     return tuple(Assumption(topic=topic, text=text) for topic, text in texts.items())

@@ -68,7 +68,14 @@ def read_design(name: str, top: str, given: SlangSources, parameters: Mapping[st
 
     tool = driver.Driver()
     tool.addStandardArgs()
-    words = ["slang", "--top", top, *(f"-I{folder}" for folder in given.include_dirs)]
+    words = [
+        "slang",
+        "--single-unit",
+        "--allow-use-before-declare",
+        "--top",
+        top,
+        *(f"-I{folder}" for folder in given.include_dirs),
+    ]
     words += [f"-D{key}={value}" if value else f"-D{key}" for key, value in given.defines.items()]
     words += [f"-G{key}={value}" for key, value in parameters.items()]
     words += [part for file in given.libraries for part in ("-v", str(file))]
@@ -82,19 +89,30 @@ def read_design(name: str, top: str, given: SlangSources, parameters: Mapping[st
     if found is None:
         raise HarnessError(
             f"target {name}: top: expected a module {top} in the sources, found none that slang can read; "
-            f"correct the name, or the sources{_said(compilation)}",
+            f"correct the name, or the sources{_said(tool, compilation)}",
             "top",
         )
     manager = tool.sourceManager
-    files = [Path(manager.getFullPath(tree.root.sourceRange.start.buffer)) for tree in tool.syntaxTrees]
+    # Sources are one tree, as to simulators: macros hold from file to file. Each of a library has its own.
+    files = [source.resolve() for source in given.sources]
+    files += [Path(manager.getFullPath(tree.root.sourceRange.start.buffer)) for tree in tool.syntaxTrees]
     return SlangDesign(found, tuple(packages_first([*dict.fromkeys(files)])), (tool, compilation))
 
 
-def _said(compilation: Any) -> str:  # noqa: ANN401
+def _said(tool: Any, compilation: Any) -> str:  # noqa: ANN401
+    """Return the first errors of slang, each with its place."""
+    from pyslang import DiagnosticEngine
+
     if compilation is None:
         return ""
-    errors = [own for own in compilation.getAllDiagnostics() if own.isError()]
-    return f" ({len(errors)} errors, {errors[0].code} first)" if errors else ""
+    manager = tool.sourceManager
+    engine = DiagnosticEngine(manager)
+    lines = []
+    for own in compilation.getAllDiagnostics():
+        if own.isError():
+            where = f"{manager.getFileName(own.location)}:{manager.getLineNumber(own.location)}: "
+            lines.append(f"\n{where}{engine.formatMessage(own)}")
+    return "".join(lines[:_ERRORS])
 
 
 _STRIPPED = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\])*\"", re.DOTALL)

@@ -14,13 +14,16 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 
-from resil.rtl_harness.design.target import Target
+from resil.rtl_harness.design.as_synthesised import as_synthesised
+from resil.rtl_harness.design.target import PACKAGE, Target
 from resil.rtl_harness.errors import HarnessError
 
 # Where RTL's relative names begin, in the folder of a target's data: so many steps up may a name take.
 DATA_DEPTH = 4
 _BELOW = "/".join("d" * DATA_DEPTH)
 
+# Of files that may hold RTL.
+RTL_SUFFIXES = (".v", ".sv", ".vh", ".svh", ".inc")
 _NAMES = re.compile(rb'`include\s*["<]([^">\n]+)[">]|"((?:[^"\\\n]|\\.)*)"')
 
 
@@ -30,7 +33,7 @@ class SourceFile:
 
     Attributes:
         path: Where it lies.
-        content: Its bytes.
+        content: Its bytes, of RTL of others as synthesis reads it.
         digest: SHA-256 of them.
     """
 
@@ -85,6 +88,7 @@ class _SourceReader:
         self.found = SourceFiles()
         self.numbers: dict[Path, int] = {}
         self.beside: dict[str, int] = {}
+        self.defines = tuple(sorted(target.defines.items()))
         self.include_dirs = [_plain(folder) for folder in target.include_dirs]
         self.data_dirs = [_plain(folder) for folder in target.data_dirs]
 
@@ -112,6 +116,8 @@ class _SourceReader:
     def _number(self, path: Path) -> int:
         if path not in self.numbers:
             content = path.read_bytes()
+            if path.suffix in RTL_SUFFIXES and PACKAGE not in path.parents:
+                content = as_synthesised(content, self.defines)
             self.numbers[path] = len(self.found.files)
             self.found.files.append(SourceFile(path, content, sha256(content).hexdigest()))
         return self.numbers[path]

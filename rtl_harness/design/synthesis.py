@@ -36,7 +36,8 @@ _INSTANCES, _FACTS = "instances.json", "facts.json"
 KEEP = ("keep", "dont_touch", "DONT_TOUCH", "KEEP", "preserve", "syn_preserve", "syn_keep")
 
 _SIDE = Path(__file__).parent / "elaboration" / "synthesis_side.py"
-_OWN = (_SIDE, _SIDE.with_name("scope_parts.py"), Path(__file__), *READER)
+_PARTS = ("scope_parts.py", "undefined.py")
+_OWN = (_SIDE, *(_SIDE.with_name(name) for name in _PARTS), Path(__file__), *READER)
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,8 @@ def design_netlist(target: Target, elaboration: Elaboration) -> Path:
             "boundaries": [path for paths in target.blocks.values() for path in paths],
             "srams": srams_of(elaboration),
             "keep": KEEP,
+            "initial": dict(elaboration.initial),
+            "kept": _kept(elaboration),
         }
         run_side(target, "read", config, folder, _INSTANCES)
 
@@ -138,8 +141,14 @@ def parted_gates(
 
 
 def _design_key(target: Target, elaboration: Elaboration) -> str:
-    described = json.dumps([target.dut, target.blocks, srams_of(elaboration)])
+    own = [target.dut, target.blocks, srams_of(elaboration), dict(elaboration.initial), _kept(elaboration)]
+    described = json.dumps(own)
     return content_key(rtl_key(target, elaboration.parameters), described, _OWN)
+
+
+def _kept(elaboration: Elaboration) -> list[str]:
+    """Return the nets of registers that are neither removed nor merged."""
+    return sorted({elaboration.locations[path].net for path in elaboration.kept})
 
 
 def srams_of(elaboration: Elaboration) -> list[str]:

@@ -122,6 +122,10 @@ class Target:
             registers; the longest match wins.
         macros: Patterns of instances or registers below the top whose flip-flops lie inside an SRAM macro, as
             its output latches do: no choice of cells reaches them. "*" stands for anything but a dot.
+        keep: Patterns of registers that synthesis neither removes nor merges with equal ones: redundancy that
+            the design has, which goes to silicon as it is.
+        exclude: Patterns of instances or registers that have no fault sites, as what is only for debugging.
+            Verdicts say how many bits that leaves out.
         memories: By name.
         titles: Blocks in words, for people; a block may have none.
         storage_names: What storage was called in the design that the RTL was made from.
@@ -151,6 +155,8 @@ class Target:
     inferences: str = ""
     titles: Mapping[str, str] = field(default_factory=dict)
     macros: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
     storage_names: StorageNames = field(default_factory=StorageNames)
     replay: Replay | None = None
     snapshot: Snapshot | None = field(default=None, compare=False)
@@ -242,7 +248,9 @@ class _TargetFile:
             blocks=self._blocks(),
             memories=self._memories(),
             titles=self._titles(),
-            macros=self._macros(),
+            macros=self._patterns("macros"),
+            keep=self._patterns("keep"),
+            exclude=self._patterns("exclude"),
             alarms=self._alarms(),
             storage_names=self._storage_names(),
             replay=self._replay(),
@@ -375,10 +383,10 @@ class _TargetFile:
                 raise self._fail(f"titles.{block}", f"expected one of the blocks {known}; correct the name")
         return titles
 
-    def _macros(self) -> tuple[str, ...]:
-        patterns = self._strings("macros", self.table.get("macros", []))
+    def _patterns(self, key: str) -> tuple[str, ...]:
+        patterns = self._strings(key, self.table.get(key, []))
         if twice := [pattern for i, pattern in enumerate(patterns) if pattern in patterns[:i]]:
-            raise self._fail("macros", f"{twice[0]!r} is there twice; name it once")
+            raise self._fail(key, f"{twice[0]!r} is there twice; name it once")
         return tuple(patterns)
 
     def _storage_names(self) -> StorageNames:

@@ -62,8 +62,9 @@ def target_text(
         lines.append(f"data_files = {_texts(_named(f, folder) for f in target.data_files)}")
     if names:
         lines.append(f"storage_names = {_text(names)}")
-    if target.macros:
-        lines.append(f"macros = {_texts(target.macros)}")
+    for key in ("macros", "keep", "exclude"):
+        if getattr(target, key):
+            lines.append(f"{key} = {_texts(getattr(target, key))}")
     lines += _table("defines", {k: _text(v) for k, v in target.defines.items()})
     lines += _table("parameters", {k: str(v) for k, v in target.parameters.items()})
     blocks = dict(target.blocks)

@@ -204,6 +204,8 @@ def _with_bench(
         done=DONE,
         blocks={block: tuple(map(_below, paths)) for block, paths in target.blocks.items()},
         macros=tuple(map(_below, target.macros)),
+        keep=tuple(map(_below, target.keep)),
+        exclude=tuple(map(_below, target.exclude)),
         alarms={name: replace(own, output=passed_on(own.output)) for name, own in target.alarms.items()},
         status=passed_on(target.status) if target.status else "",
         operation=passed_on(target.operation) if target.operation else "",

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from resil.rtl_harness.design.elaboration.syntax_tree import (
@@ -73,6 +74,8 @@ class Declarations:
         scopes: Paths of instances and generate blocks.
         stubs: Module name of each instance that has outputs and nothing that drives them, by path.
         waiting: Paths of scopes with an initial block that waits for an event or a time.
+        subroutines: Paths of functions and tasks.
+        initial: Values that whole variables begin with, in binary, by path, where they are constants.
     """
 
     variables: dict[str, Declaration] = field(default_factory=dict)
@@ -80,6 +83,8 @@ class Declarations:
     scopes: set[str] = field(default_factory=set)
     stubs: dict[str, str] = field(default_factory=dict)
     waiting: set[str] = field(default_factory=set)
+    subroutines: set[str] = field(default_factory=set)
+    initial: dict[str, str] = field(default_factory=dict)
 
 
 def read_declarations(log: str, top: str) -> Declarations:
@@ -129,6 +134,10 @@ class _Reader:
             elif kind == "ProceduralBlock" and member.get("procedureKind") == "Initial":
                 if _waits(member["body"]):
                     self.found.waiting.add(path)
+                for variable, value in _begins(member["body"]):
+                    self.found.initial[f"{path}.{variable}" if path else variable] = value
+            elif kind == "Subroutine":
+                self.found.subroutines.add(below)
             elif kind in {"Variable", "Net"}:
                 self._declare(member, path, module, name in outputs)
 
@@ -142,7 +151,11 @@ class _Reader:
         unpacked_struct = base.startswith(("struct{", "union{"))
         name = str(node["name"])
         declaration = Declaration(path, module, name, unpacked, left, right, unpacked_struct, port)
-        self.found.variables[f"{path}.{declaration.name}" if path else declaration.name] = declaration
+        place = f"{path}.{declaration.name}" if path else declaration.name
+        self.found.variables[place] = declaration
+        value = _bits(node.get("initializer"))
+        if value and not unpacked:
+            self.found.initial[place] = value
 
     def _resolve(self, text: str) -> tuple[str, tuple[tuple[int, int], ...]]:
         """Split a type into its packed part and its unpacked dimensions, following names of types."""
@@ -167,6 +180,31 @@ def _waits(node: object) -> bool:
     if isinstance(node, dict):
         return str(node.get("kind")) in _WAITING or any(_waits(value) for value in node.values())
     return isinstance(node, list) and any(_waits(item) for item in node)
+
+
+def _begins(statement: object) -> Iterator[tuple[str, str]]:
+    """Yield the variables that an initial block assigns constants to as a whole, with these in binary."""
+    if not isinstance(statement, dict):
+        return
+    kind = statement.get("kind")
+    if kind == "Block":
+        yield from _begins(statement.get("body"))
+    elif kind == "List":
+        for own in statement.get("list", []):
+            yield from _begins(own)
+    elif kind == "ExpressionStatement" and statement["expr"].get("kind") == "Assignment":
+        left, value = statement["expr"]["left"], _bits(statement["expr"]["right"])
+        if left.get("kind") == "NamedValue" and value:
+            yield str(left["symbol"]).partition(" ")[2], value
+
+
+def _bits(expression: object) -> str:
+    """Return the constant of an expression in binary; "" if it is none, or is not known in all bits."""
+    text = str(expression.get("constant", "")) if isinstance(expression, dict) else ""
+    found = re.fullmatch(r"(?:\d*'s?(?P<base>[bdh]))?(?P<digits>[0-9a-f]+)", text.replace("_", ""))
+    if found is None:
+        return ""
+    return f"{int(found['digits'], {'b': 2, 'h': 16}.get(found['base'], 10)):b}"
 
 
 def _split_unpacked(text: str) -> tuple[str, tuple[tuple[int, int], ...]]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import gc
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from difflib import get_close_matches
@@ -28,7 +28,8 @@ from resil.rtl_harness.design.elaboration.register_class import (
 )
 from resil.rtl_harness.design.elaboration.yosys import read_commands, rtl_key, run_yosys
 from resil.rtl_harness.design.sites import SiteTable, StorageElement
-from resil.rtl_harness.design.snapshot import frozen
+from resil.rtl_harness.design.snapshot import frozen, snapshot_of
+from resil.rtl_harness.design.source_files import RTL_SUFFIXES
 from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.errors import HarnessError
 
@@ -58,7 +59,8 @@ def elaborate(target: Target, parameters: Mapping[str, int] | None = None) -> El
     original, target = target, frozen(target)
     merged = {**target.parameters, **(parameters or {})}
     memories = [asdict(m) for m in target.memories.values()]
-    description = [target.dut, target.blocks, memories, target.macros, _ports(target)]
+    patterns = [target.macros, target.keep, target.exclude]
+    description = [target.dut, target.blocks, memories, patterns, _ports(target)]
     key = content_key(rtl_key(target, merged), _OWN, json.dumps(description))
 
     def build(folder: Path) -> None:
@@ -93,8 +95,27 @@ def _build(target: Target, parameters: Mapping[str, int], folder: Path, original
     file.unlink()
     found = find_storage(netlist, declarations, _memory_paths(target))
     _check(target, netlist, declarations, found)
+    found.warnings += _read_otherwise(target)
     elaboration = _assemble(target, parameters, found, netlist)
+    stored = {place.path for place in elaboration.locations.values()}
+    initial = {path: value for path, value in sorted(declarations.initial.items()) if path in stored}
+    elaboration = replace(elaboration, initial=initial)
     write_atomically(folder / _RESULT, _dump(elaboration).encode())
+
+
+def _read_otherwise(target: Target) -> list[str]:
+    """Say which sources are not read as they are: see `as_synthesised`."""
+    names = [
+        path.name
+        for copy, path in snapshot_of(target).origins.items()
+        if copy.suffix in RTL_SUFFIXES and copy.read_bytes() != path.read_bytes()
+    ]
+    if not names:
+        return []
+    return [
+        f"read as synthesis reads it, by all engines (full_case, parallel_case, initial values that read "
+        f"signals): {', '.join(names)}"
+    ]
 
 
 def _check(target: Target, netlist: Netlist, declarations: Declarations, found: Storage) -> None:
@@ -155,6 +176,10 @@ def _assemble(target: Target, parameters: Mapping[str, int], found: Storage, net
             block = block_of(element.path, target.blocks)
             sites.append(replace(element, block=block, register_class=classes[element.path]))
     sites = _with_macros(target, sites)
+    left_out = _named(target, "exclude", [element.path for element in sites])
+    bench += [element for element in sites if element.path in left_out]
+    excluded = sum(element.bits for element in sites if element.path in left_out)
+    sites = [element for element in sites if element.path not in left_out]
     latches = [e for e in sites if found.clocking[e.path].latch]
     if latches:
         warnings.append(
@@ -162,6 +187,11 @@ def _assemble(target: Target, parameters: Mapping[str, int], found: Storage, net
             "flip-flops where they are hardware; a flip of one that is open has no effect"
         )
     warnings += _other_clocks(target, [found.clocking[e.path] for e in sites])
+    if excluded:
+        warnings.append(
+            f"{excluded:,} bits of the design have no fault sites, as the target file leaves them out: "
+            f"{', '.join(target.exclude)}"
+        )
     if not sites and not unmapped:
         raise HarnessError(
             f"target {target.name}: dut: expected storage in {target.dut}, found none; name the instance "
@@ -175,6 +205,8 @@ def _assemble(target: Target, parameters: Mapping[str, int], found: Storage, net
         tuple(unmapped),
         tuple(warnings),
         dict(parameters),
+        kept=tuple(sorted(_named(target, "keep", [element.path for element in sites]))),
+        excluded=excluded,
     )
 
 
@@ -184,16 +216,20 @@ def _with_macros(target: Target, sites: list[StorageElement]) -> list[StorageEle
     Raises:
         HarnessError: A pattern matches no flip-flop.
     """
-    inside: set[str] = set()
-    registers = [element.path for element in sites if element.kind == "ff"]
-    for pattern in target.macros:
-        found = {path for path in registers if in_macro(pattern, path)}
-        if not found:
-            raise _absent(
-                target, "macros", "a pattern of instances or registers with flip-flops", pattern, registers
-            )
-        inside |= found
+    inside = _named(target, "macros", [element.path for element in sites if element.kind == "ff"])
     return [replace(e, kind="macro", register_class=MACRO) if e.path in inside else e for e in sites]
+
+
+def _named(target: Target, key: str, paths: Sequence[str]) -> set[str]:
+    """Return the storage that the patterns of a key name; HarnessError if one of them names none."""
+    inside: set[str] = set()
+    patterns: tuple[str, ...] = getattr(target, key)
+    for pattern in patterns:
+        found = {path for path in paths if in_macro(pattern, path)}
+        if not found:
+            raise _absent(target, key, "a pattern of instances or registers with flip-flops", pattern, paths)
+        inside |= found
+    return inside
 
 
 def _other_clocks(target: Target, clockings: Iterable[Clocking]) -> list[str]:
@@ -247,6 +283,9 @@ def _dump(e: Elaboration) -> str:
             "unmapped": e.unmapped,
             "warnings": e.warnings,
             "parameters": e.parameters,
+            "initial": e.initial,
+            "kept": e.kept,
+            "excluded": e.excluded,
         }
     )
 
@@ -264,4 +303,7 @@ def _load(text: str) -> Elaboration:
         tuple(table["unmapped"]),
         tuple(table["warnings"]),
         table["parameters"],
+        table["initial"],
+        tuple(table["kept"]),
+        table["excluded"],
     )

@@ -101,8 +101,16 @@ class _Finder:
                     )
                 else:
                     bits[owner[0]][owner[1]] = cell
+        passing = {path: self.netlist.wires[path] for path in bits if self._in_subroutine(path)}
+        own = {net for nets in passing.values() for net in nets}
         for path, held in bits.items():
-            self._register(path, held)
+            # What no call reads of what another has left in a function or task is no storage.
+            if path not in passing or self.netlist.matters(passing[path], own):
+                self._register(path, held)
+
+    def _in_subroutine(self, path: str) -> bool:
+        scope = path.rpartition(".")[0]
+        return any(scope == own or scope.startswith(f"{own}.") for own in self.declarations.subroutines)
 
     def _owner(self, cell: FlipFlops, net: int | str) -> tuple[str, int] | None:
         names = self.netlist.names_of(net)

@@ -75,6 +75,9 @@ class Elaboration:
         unmapped: What stores bits but could not become fault sites, each with the reason.
         warnings: Remarks for people.
         parameters: Parameters of the top that the design was elaborated with.
+        initial: Values that registers are declared to begin with, in binary, by path.
+        kept: Paths of elements that synthesis neither removes nor merges, as the target says.
+        excluded: Bits of the design that have no fault sites, as the target says.
     """
 
     sites: SiteTable
@@ -84,6 +87,9 @@ class Elaboration:
     unmapped: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     parameters: Mapping[str, int] = field(default_factory=dict)
+    initial: Mapping[str, str] = field(default_factory=dict)
+    kept: tuple[str, ...] = ()
+    excluded: int = 0
 
     @property
     def unassigned(self) -> tuple[StorageElement, ...]:

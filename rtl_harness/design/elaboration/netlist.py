@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 Bit = int | str
@@ -15,6 +16,8 @@ _FLIP_FLOPS = {
     *("$aldff", "$aldffe", "$dffsr", "$dffsre", "$ff"),
 }
 _LATCHES = {"$dlatch", "$adlatch", "$dlatchsr", "$sr"}
+# Cells that are no hardware: what is printed and checked.
+_UNSEEN = {"$print", "$check", "$assert", "$assume", "$cover", "$scopeinfo"}
 _ASYNC_PORTS = ("ARST", "ALOAD", "CLR", "SET")
 
 
@@ -79,6 +82,7 @@ class Netlist:
         self._read_memories(module.get("memories", {}))
         for name, cell in self.cells.items():
             self._read_cell(name, cell)
+        self._outputs = {b for p in module["ports"].values() if p["direction"] != "input" for b in p["bits"]}
         self._port_bits = {bit: name for name, p in module["ports"].items() for bit in p["bits"]}
 
     def names_of(self, bit: Bit) -> list[tuple[str, int]]:
@@ -101,6 +105,37 @@ class Netlist:
                 return name or f"net {bit}", inverted
             bit, inverts = self._sources[bit]
             inverted ^= inverts
+
+    def matters(self, bits: Iterable[Bit], own: Set[Bit]) -> bool:
+        """Whether nets reach, along the logic, an output or storage other than that which drives `own`."""
+        waiting, seen = [*bits], set(bits)
+        while waiting:
+            bit = waiting.pop()
+            if bit in self._outputs:
+                return True
+            for kind, driven in self._readers.get(bit, ()):
+                if kind in _FLIP_FLOPS | _LATCHES and own >= set(driven):
+                    continue
+                if kind in _FLIP_FLOPS | _LATCHES or not driven:
+                    return True
+                further = set(driven) - seen
+                seen |= further
+                waiting += further
+        return False
+
+    @cached_property
+    def _readers(self) -> Mapping[Bit, list[tuple[str, tuple[Bit, ...]]]]:
+        """Cells that read a net, by it: type, and what they drive."""
+        found: defaultdict[Bit, list[tuple[str, tuple[Bit, ...]]]] = defaultdict(list)
+        for cell in self.cells.values():
+            if cell["type"] in _UNSEEN:
+                continue
+            outputs = {pin for pin, way in cell["port_directions"].items() if way == "output"}
+            driven = tuple(bit for pin in outputs for bit in cell["connections"][pin])
+            for pin in cell["connections"].keys() - outputs:
+                for bit in cell["connections"][pin]:
+                    found[bit].append((cell["type"], driven))
+        return found
 
     def _read_wires(self, netnames: Mapping[str, Any]) -> None:
         for name, wire in netnames.items():

@@ -5,7 +5,8 @@ Called as `python synthesis_side.py read|part|simplify|map CONFIG.json` in the f
 the log goes to standard output.
 
 - read: the configuration gives the commands that do it, the design under test, the instances at which blocks
-  begin, the arrays that stay SRAM, and the attributes that forbid to merge or remove. What comes of it is
+  begin, the arrays that stay SRAM, the attributes that forbid to merge or remove, bits that registers
+  begin with, and registers that are kept. What comes of it is
   `design.il`, without what surrounds the design, and `instances.json`.
 - part: make a module with a boundary of its own of each generate block that `scopes` lists, by module and
   path in it; from that `design` to `parted.il`.
@@ -18,12 +19,15 @@ the log goes to standard output.
 """
 
 import json
+import re
 import sys
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from pyosys import libyosys
 
 from resil.rtl_harness.design.elaboration.scope_parts import parts_of_cells
+from resil.rtl_harness.design.elaboration.undefined import DEFINED
 
 _PREPARE = ["opt_expr", "opt_clean", "check"]
 _SIMPLIFY = [
@@ -49,7 +53,9 @@ def main(what: str, path: str) -> None:
 
 
 def _read(config: dict[str, Any], design: Any) -> None:  # noqa: ANN401
-    _run(design, *config["read"])
+    # What is undefined is 0 in hardware as in the simulators: neither is free to choose.
+    _run(design, *config["read"], DEFINED)
+    _keep(design, set(config["kept"]))
     marked = " ".join(f"*/a:{attribute}" for attribute in config["keep"])
     _run(design, f"select -set marked {marked}", f"select -set stored {_STORAGE}")
     # Marked registers are neither removed nor, as their initial value is another one, merged with others.
@@ -57,6 +63,7 @@ def _read(config: dict[str, Any], design: Any) -> None:  # noqa: ANN401
     _run(design, f"setattr -set init {_WIDEST}'b0 @stored %co1 */w:* %i @marked %i")
     _run(design, "memory_collect")
     instances = _mark(design, config)
+    _begin(design, config["initial"])
     _run(
         design,
         f"hierarchy -top {instances[config['dut']]}",
@@ -167,6 +174,35 @@ def _mark(design: Any, config: dict[str, Any]) -> dict[str, str]:  # noqa: ANN40
             if f"{place}.{memory}" in config["srams"]:
                 cell.set_bool_attribute(libyosys.IdString("\\keep_as_sram"), True)
     return instances
+
+
+def _keep(design: Any, kept: set[str]) -> None:  # noqa: ANN401
+    """Mark registers as by an attribute of the source."""
+    for module, wire, _ in _wires(design, kept):
+        _run(design, *_select(module, wire), "setattr -set keep 1 @own", "select -clear")
+
+
+def _begin(design: Any, initial: dict[str, str]) -> None:  # noqa: ANN401
+    """Give registers the values that they are declared to begin with: then none is taken for a constant."""
+    for module, wire, path in _wires(design, initial):
+        value = initial[path].rjust(wire.width, "0")[-wire.width :]
+        _run(design, *_select(module, wire), f"setattr -set init {wire.width}'b{value} @own", "select -clear")
+
+
+def _wires(design: Any, paths: Collection[str]) -> Iterator[tuple[Any, Any, str]]:  # noqa: ANN401
+    """Yield module, wire and path of the wires of these paths."""
+    for module in [*design.modules_.values()] if paths else []:
+        place = module.name.str().removeprefix("\\").partition("$")[2].partition(".")[2]
+        for wire in module.wires_.values():
+            name = wire.name.str().removeprefix("\\")
+            if f"{place}.{name}" in paths:
+                yield module, wire, f"{place}.{name}"
+
+
+def _select(module: Any, wire: Any) -> list[str]:  # noqa: ANN401
+    name = module.name.str().removeprefix("\\")
+    pattern = re.sub(r"([\[\]*?\\])", r"\\\1", wire.name.str().removeprefix("\\"))
+    return [f"select -module {name} -set own w:{pattern}"]
 
 
 if __name__ == "__main__":

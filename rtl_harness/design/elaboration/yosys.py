@@ -48,7 +48,8 @@ def read_commands(
     """Return what reads the target's RTL, to be run in `folder`, to which it writes a file list.
 
     Copies of the files are read, see `frozen`; include folders go before the folder of who includes, as in
-    simulators. Initial blocks are left out: they decide values, not which bits exist. Macros are those of
+    simulators. Initial blocks are left out: they decide values, not which bits exist. So are assertions and
+    delays. Macros are those of
     the target alone, so that this is the text that simulators see. Files with `celldefine are read from a
     copy without it: the front end would take their modules, macros of memories perhaps, for black boxes. A
     table that a case statement makes stays logic: as a memory of constants, gates would not know it.
@@ -64,7 +65,8 @@ def read_commands(
     found = {"snapshot": str(snapshot.folder), "origins": origins}
     (folder / _ORIGINS).write_text(json.dumps(found), encoding="utf-8")
     fixed = ["--ignore-initial", "--no-synthesis-define", "--no-proc", "--incdir-first"]
-    fixed += ["--show-parsed-files"]
+    fixed += ["--show-parsed-files", "--single-unit"]
+    fixed += ["--allow-use-before-declare", "--ignore-assertions", "--ignore-timing"]
     return " ".join(["read_slang", "-f", "rtl.f", "--top", target.top, *fixed, *options]), "proc -norom"
 
 

@@ -10,7 +10,7 @@ from resil.rtl_harness.cache import cached_folder, content_key
 from resil.rtl_harness.design.elaboration import Elaboration
 from resil.rtl_harness.design.snapshot import copy_data, frozen, rtl_digest, verilate_copies
 from resil.rtl_harness.design.target import Target
-from resil.rtl_harness.tools import compiler_version, find_verilator, make_verilated
+from resil.rtl_harness.tools import SAME_TEXT, compiler_version, find_verilator, make_verilated
 
 _DRIVER = Path(str(files(__package__) / "driver.cpp"))
 _SIMULATOR = _DRIVER.with_name("verilated_simulator.h")
@@ -18,6 +18,7 @@ _SIMULATOR = _DRIVER.with_name("verilated_simulator.h")
 _FLAGS = (
     *("--cc", "--exe", "--vpi", "--no-timing", "--no-assert", "--prefix", "Vtop", "-o", "injector"),
     *("--x-assign", "0", "--x-initial", "fast", "--timescale", "1ns/1ps", "-Wno-fatal", "-Wno-lint"),
+    *SAME_TEXT,
     "-Wno-BLKANDNBLK",
 )
 

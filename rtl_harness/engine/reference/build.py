@@ -14,6 +14,7 @@ from resil.rtl_harness.design.snapshot import copy_data, frozen, verilate_copies
 from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.errors import HarnessError, ToolMissingError
 from resil.rtl_harness.tools import (
+    SAME_TEXT,
     compiler_version,
     find_compiler,
     find_verilator,
@@ -25,6 +26,7 @@ Waves = Literal["none", "vcd", "fst"]
 _FLAGS = (
     *("--cc", "--exe", "--vpi", "--no-timing", "--no-assert", "--prefix", "Vtop", "-o", "simulator"),
     *("-O3", "--x-assign", "0", "--x-initial", "fast", "--timescale", "1ns/1ps", "-Wno-fatal", "-Wno-lint"),
+    *SAME_TEXT,
     "-Wno-BLKANDNBLK",  # members of one packed structure may be assigned in both ways
 )
 FST_HEADERS = ("lz4.h", "zlib.h")

@@ -82,13 +82,13 @@ def read_gates(target: Target, elaboration: Elaboration) -> Gates:
         raise UnsupportedError(several)
     parameters = dict(elaboration.parameters)
     ports = [target.clock, target.reset, target.reset_active_low, list(target.outputs.items())]
-    described = json.dumps([ports, _memories(elaboration), _variables(elaboration)])
+    words = _words(elaboration)
+    described = json.dumps([ports, _memories(elaboration), _variables(elaboration), words])
     key = content_key(rtl_key(target, parameters), "gates", described, SCRIPT, _OWN)
 
     def build(folder: Path) -> None:
-        run_yosys(
-            [*read_commands(target, parameters, [], folder), *SCRIPT], folder, f"gates of {target.name}"
-        )
+        script = [*read_commands(target, parameters, [], folder), *_in_registers(words), *SCRIPT]
+        run_yosys(script, folder, f"gates of {target.name}")
         file = folder / "gates.json"
         document = json.loads(file.read_text(encoding="utf-8"))
         file.unlink()
@@ -117,6 +117,34 @@ def _variables(elaboration: Elaboration) -> list[str]:
     return sorted({place.path for place in elaboration.locations.values()})
 
 
+def _words(elaboration: Elaboration) -> dict[str, tuple[str, int, int]]:
+    """Return the words of arrays that are registers: by their paths, net, lowest bit in it, and width.
+
+    Of several dimensions there are none: what an index beyond the first of them means, the netlist and the
+    simulator do not say alike.
+    """
+    found = {}
+    for element in (*elaboration.sites.elements, *elaboration.bench_elements):
+        place = elaboration.locations[element.path]
+        if (
+            element.kind != "sram"
+            and len(place.indices) == 1
+            and place.net == f"{place.path}[{place.indices[0]}]"
+        ):
+            found[place.net] = (place.net, place.net_low - place.low, place.packed_width)
+    return found
+
+
+def _array(net: str) -> str:
+    return net.rpartition("[")[0]
+
+
+def _in_registers(words: Mapping[str, tuple[str, int, int]]) -> list[str]:
+    """Return commands that make registers of the arrays whose words these are."""
+    names = sorted({re.sub(r"([\[\]*?\\])", r"\\\1", _array(net)) for net, _, _ in words.values()})
+    return ["flatten", *(f"memory_map m:{name}" for name in names)] if names else []
+
+
 class _Reader:
     def __init__(self, document: Mapping[str, Any], target: Target, elaboration: Elaboration) -> None:
         self.netlist = Netlist(document, target.top)
@@ -130,6 +158,7 @@ class _Reader:
         self.operation = self.ports[target.operation] if target.operation else []
         self.memories = set(_memories(elaboration))
         self.paths = set(_variables(elaboration))
+        self.words = _words(elaboration)
         self.parts = Parts()
         self.known: dict[Bit, Net] = {"1": ONE, self.reset: self.level}
         self.flip_flops: list[FlipFlop] = []
@@ -189,11 +218,11 @@ class _Reader:
         def renumbered(nets: Iterable[Net]) -> tuple[Net, ...]:
             return tuple(numbers[net] for net in nets)
 
-        wires = {
-            path: renumbered(stored.get(bit, ZERO) for bit in bits)
-            for path, bits in self.netlist.wires.items()
-            if path in self.paths
-        }
+        held_by = {path: bits for path, bits in self.netlist.wires.items() if path in self.paths}
+        for path, (net, low, width) in self.words.items():
+            if net in self.netlist.wires:
+                held_by[path] = self.netlist.wires[net][low : low + width]
+        wires = {path: renumbered(stored.get(bit, ZERO) for bit in bits) for path, bits in held_by.items()}
         return Gates(
             numbers[-1],
             np.array(gates, np.int32).reshape(-1, 5),

@@ -18,6 +18,7 @@ from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.engine.fast.native.glue import PREFIX, write_glue
 from resil.rtl_harness.host import own_symbols_flags, processor_lines, shared_library_flags
 from resil.rtl_harness.tools import (
+    SAME_TEXT,
     compile_objects,
     compiler_version,
     find_compiler,
@@ -38,7 +39,7 @@ _TEXTS = ("storage.vlt", "glue.h")
 # An unknown value is 0 everywhere, so that builds which see different variables agree.
 VERILATOR_FLAGS = (
     "--cc", "--exe", "--no-timing", "-O3", "--x-assign", "0", "--x-initial", "unique", "--noassert",
-    "-Wno-fatal", "--output-split", "40000", "--output-split-cfuncs", "4000",
+    "-Wno-fatal", "--output-split", "40000", "--output-split-cfuncs", "4000", *SAME_TEXT,
 )  # fmt: skip
 COMPILER_FLAGS = (
     "-fPIC", *own_symbols_flags(), "-std=gnu++20", "-DVL_USER_FATAL", "-DVL_USER_STOP", "-DVL_USER_FINISH",
