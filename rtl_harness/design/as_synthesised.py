@@ -131,10 +131,10 @@ class _Finder:
                     targets[" ".join(left.split())] = _ASSIGNMENTS[own.kind.name]
         if targets:
             said = " ".join(f"{left} {sign} '0;" for left, sign in targets.items())
-            place = self._place(node.endcase)
-            if place is None:
+            closes = self._place(node.endcase)
+            if closes is None:
                 return
-            yield Change(place, place, f"default: begin {said} end ".encode("latin-1"))
+            yield Change(closes, closes, f"default: begin {said} end ".encode("latin-1"))
 
     def _is_full(self, node: Any, first: int) -> bool:  # noqa: ANN401
         word = node.uniqueOrPriority
