@@ -207,6 +207,7 @@ def _assemble(target: Target, parameters: Mapping[str, int], found: Storage, net
         dict(parameters),
         kept=tuple(sorted(_named(target, "keep", [element.path for element in sites]))),
         excluded=excluded,
+        passing=tuple(sorted(found.passing)),
     )
 
 
@@ -286,6 +287,7 @@ def _dump(e: Elaboration) -> str:
             "initial": e.initial,
             "kept": e.kept,
             "excluded": e.excluded,
+            "passing": e.passing,
         }
     )
 
@@ -306,4 +308,5 @@ def _load(text: str) -> Elaboration:
         table["initial"],
         tuple(table["kept"]),
         table["excluded"],
+        tuple(table["passing"]),
     )

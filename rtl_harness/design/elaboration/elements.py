@@ -26,7 +26,8 @@ SRAM_MAXIMUM_PORTS = 2
 class Storage:
     """Elements found so far, and by their paths where they lie, how they are clocked, and their nets.
 
-    `roms` are paths of arrays that are never written.
+    `roms` are paths of arrays that are never written, `passing` of variables of functions and tasks of which
+    no call reads what another has left there.
     """
 
     elements: list[StorageElement] = field(default_factory=list)
@@ -34,6 +35,7 @@ class Storage:
     clocking: dict[str, Clocking] = field(default_factory=dict)
     outputs: dict[str, tuple[Bit, ...] | str] = field(default_factory=dict)
     roms: list[str] = field(default_factory=list)
+    passing: list[str] = field(default_factory=list)
     unmapped: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
@@ -107,6 +109,8 @@ class _Finder:
             # What no call reads of what another has left in a function or task is no storage.
             if path not in passing or self.netlist.matters(passing[path], own):
                 self._register(path, held)
+            else:
+                self.found.passing.append(path)
 
     def _in_subroutine(self, path: str) -> bool:
         scope = path.rpartition(".")[0]

@@ -78,6 +78,7 @@ class Elaboration:
         initial: Values that registers are declared to begin with, in binary, by path.
         kept: Paths of elements that synthesis neither removes nor merges, as the target says.
         excluded: Bits of the design that have no fault sites, as the target says.
+        passing: Paths of variables of functions and tasks that hold nothing from call to call.
     """
 
     sites: SiteTable
@@ -90,6 +91,7 @@ class Elaboration:
     initial: Mapping[str, str] = field(default_factory=dict)
     kept: tuple[str, ...] = ()
     excluded: int = 0
+    passing: tuple[str, ...] = ()
 
     @property
     def unassigned(self) -> tuple[StorageElement, ...]:

@@ -23,6 +23,8 @@ _SIDE = Path(__file__).with_name("yosys_side.py")
 # What reads RTL: code that every result rests on that Yosys makes.
 READER = (Path(__file__), _SIDE)
 _CELLS = re.compile(rb"`(end)?celldefine\b")
+# Processes become cells; what is printed is no hardware.
+_LOWERED = ("proc -norom", "delete */t:$print */t:$check")
 _PLACED = re.compile(r"(?P<path>.+?):(?P<line>\d+): ERROR: (?P<reason>.*)")
 _ERRORS = 10
 _ORIGINS = "origins.json"
@@ -44,7 +46,7 @@ def yosys_version() -> str:
 
 def read_commands(
     target: Target, parameters: Mapping[str, int], options: Sequence[str], folder: Path
-) -> tuple[str, str]:
+) -> tuple[str, ...]:
     """Return what reads the target's RTL, to be run in `folder`, to which it writes a file list.
 
     Copies of the files are read, see `frozen`; include folders go before the folder of who includes, as in
@@ -67,7 +69,7 @@ def read_commands(
     fixed = ["--ignore-initial", "--no-synthesis-define", "--no-proc", "--incdir-first"]
     fixed += ["--show-parsed-files", "--single-unit"]
     fixed += ["--allow-use-before-declare", "--ignore-assertions", "--ignore-timing"]
-    return " ".join(["read_slang", "-f", "rtl.f", "--top", target.top, *fixed, *options]), "proc -norom"
+    return " ".join(["read_slang", "-f", "rtl.f", "--top", target.top, *fixed, *options]), *_LOWERED
 
 
 def _opened(source: Path, number: int, folder: Path, origins: dict[str, str]) -> Path:

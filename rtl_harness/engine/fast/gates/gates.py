@@ -83,11 +83,18 @@ def read_gates(target: Target, elaboration: Elaboration) -> Gates:
     parameters = dict(elaboration.parameters)
     ports = [target.clock, target.reset, target.reset_active_low, list(target.outputs.items())]
     words = _words(elaboration)
-    described = json.dumps([ports, _memories(elaboration), _variables(elaboration), words])
+    described = json.dumps(
+        [ports, _memories(elaboration), _variables(elaboration), words, elaboration.passing]
+    )
     key = content_key(rtl_key(target, parameters), "gates", described, SCRIPT, _OWN)
 
     def build(folder: Path) -> None:
-        script = [*read_commands(target, parameters, [], folder), *_in_registers(words), *SCRIPT]
+        script = [
+            *read_commands(target, parameters, [], folder),
+            *_in_registers(words),
+            *_forgotten(elaboration),
+            *SCRIPT,
+        ]
         run_yosys(script, folder, f"gates of {target.name}")
         file = folder / "gates.json"
         document = json.loads(file.read_text(encoding="utf-8"))
@@ -141,8 +148,19 @@ def _array(net: str) -> str:
 
 def _in_registers(words: Mapping[str, tuple[str, int, int]]) -> list[str]:
     """Return commands that make registers of the arrays whose words these are."""
-    names = sorted({re.sub(r"([\[\]*?\\])", r"\\\1", _array(net)) for net, _, _ in words.values()})
+    names = sorted({_pattern(_array(net)) for net, _, _ in words.values()})
     return ["flatten", *(f"memory_map m:{name}" for name in names)] if names else []
+
+
+def _forgotten(elaboration: Elaboration) -> list[str]:
+    """Return commands that remove what holds nothing from call to call of a function."""
+    stored = "t:$*ff* t:$*latch* %u"
+    return [f"delete w:{_pattern(path)} %ci1 {stored} %i" for path in elaboration.passing]
+
+
+def _pattern(name: str) -> str:
+    """Return what selects a name in Yosys."""
+    return re.sub(r"([\[\]*?\\])", r"\\\1", name)
 
 
 class _Reader:
