@@ -22,6 +22,9 @@ def init(
     instance: Annotated[
         str, typer.Option("--instance", help="Path of the design in the recording, as tb.u_dut.")
     ] = "",
+    parameter: Annotated[
+        list[str] | None, typer.Option("-G", "--parameter", help="Parameter of the top, NAME=VALUE.")
+    ] = None,
     out: Annotated[Path, typer.Option("--out", help="Folder of the files.")] = Path(),
     json_: Json = False,
     quiet: Quiet = False,
@@ -41,5 +44,5 @@ def init(
             "design in it",
             "--instance",
         )
-    found = propose(top, lists, waves, instance, out)
+    found = propose(top, lists, waves, instance, out, parameter or ())
     show(found.plain(), json_, lambda: print(proposal_text(found)))

@@ -11,7 +11,7 @@ from typing import Any
 
 from resil.proposal.buses import Bus, find_buses
 from resil.proposal.signals import Alarm, Reset, find_alarms, find_clocks, find_resets
-from resil.rtl_harness.design.file_list import FileList, read_file_lists
+from resil.rtl_harness.design.file_list import FileList, add_parameter, read_file_lists
 from resil.rtl_harness.design.slang import SlangSources, read_design
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.replay.ports import TopPort, ports_of
@@ -70,7 +70,9 @@ class OwnDesign:
     remarks: tuple[str, ...]
 
 
-def read_own_design(top: str, lists: Sequence[Path], waves: Path | None, instance: str) -> OwnDesign:
+def read_own_design(
+    top: str, lists: Sequence[Path], waves: Path | None, instance: str, parameters: Sequence[str] = ()
+) -> OwnDesign:
     """Read a design and, if there is one, a recording of it.
 
     Args:
@@ -78,11 +80,17 @@ def read_own_design(top: str, lists: Sequence[Path], waves: Path | None, instanc
         lists: File lists.
         waves: A recording; None without one.
         instance: Where the top is in it.
+        parameters: Of the top, NAME=VALUE each, besides those of the lists.
 
     Raises:
         HarnessError: It cannot be read, has no clock that can be found, or the recording is not of it.
     """
     listed = read_file_lists(lists)
+    for own in parameters:
+        if not add_parameter(listed, own):
+            raise HarnessError(
+                f"-G {own}: expected NAME=VALUE with an integer, found another form; correct it", "-G"
+            )
     given = SlangSources(
         tuple(listed.sources),
         tuple(listed.include_dirs),
@@ -91,9 +99,15 @@ def read_own_design(top: str, lists: Sequence[Path], waves: Path | None, instanc
         tuple(listed.library_dirs),
         tuple(listed.suffixes),
     )
-    read = read_design(top, top, given, {})
+    read = read_design(top, top, given, listed.parameters)
     ports = ports_of(top, read.top)
     recorded = {} if waves is None else _recorded(waves, instance, ports)
+    if waves is not None and not recorded:
+        raise HarnessError(
+            f"{waves}: expected the ports of {top} in {instance}, found none of them; "
+            "--instance is the path of the design itself, and its ports have to be recorded",
+            "--instance",
+        )
     clocks = find_clocks(ports, recorded)
     if not clocks:
         names = ", ".join(port.name for port in ports if port.direction == "input" and port.width == 1)

@@ -39,7 +39,14 @@ class Proposal(Typed):
     """What a person should look at."""
 
 
-def propose(top: str, lists: Sequence[Path], waves: Path | None, instance: str, out: Path) -> Proposal:
+def propose(
+    top: str,
+    lists: Sequence[Path],
+    waves: Path | None,
+    instance: str,
+    out: Path,
+    parameters: Sequence[str] = (),
+) -> Proposal:
     """Read a design and write its target and campaign file, and without a recording a bench.
 
     Args:
@@ -48,6 +55,7 @@ def propose(top: str, lists: Sequence[Path], waves: Path | None, instance: str, 
         waves: A recording of it in any testbench; None for a bench.
         instance: Path of the design in the recording.
         out: Folder of the files; made if it is missing.
+        parameters: Of the top, NAME=VALUE each.
 
     Raises:
         ResilError: Files of these names are there.
@@ -60,7 +68,7 @@ def propose(top: str, lists: Sequence[Path], waves: Path | None, instance: str, 
         raise ResilError(
             f"{there[0]}: expected no such file, found one; give another --out, or remove it", "--out"
         )
-    design = read_own_design(top, lists, waves, instance)
+    design = read_own_design(top, lists, waves, instance, parameters)
     if waves is None:
         keys, work = bench_keys(design), bench_work(design)
         texts = {TARGET: target_text(design, out, keys), CAMPAIGN: campaign_text(design, work)}

@@ -13,6 +13,7 @@ from resil.rtl_harness.errors import HarnessError
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|(?<!\S)#[^\n]*", re.DOTALL)
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|\((\w+)\)|(\w+))")
+_INTEGER = re.compile(r"(?:\d*'s?(?P<base>[bodh]))?(?P<digits>-?[0-9a-fA-F]+)")
 _VHDL = (".vhd", ".vhdl")
 _LISTS = (".f", ".fl", ".vc")
 # Options with a value behind them that say nothing of what is read.
@@ -30,6 +31,7 @@ class FileList:
         suffixes: Of files there (+libext+).
         include_dirs: Folders for `include.
         defines: Macros.
+        parameters: Of the top (-G, -pvalue+), those that are integers.
         left_out: Options that are not known, and not followed.
     """
 
@@ -39,6 +41,7 @@ class FileList:
     suffixes: list[str] = field(default_factory=list)
     include_dirs: list[Path] = field(default_factory=list)
     defines: dict[str, str] = field(default_factory=dict)
+    parameters: dict[str, int] = field(default_factory=dict)
     left_out: list[str] = field(default_factory=list)
 
 
@@ -102,6 +105,10 @@ def _word(found: FileList, file: Path, word: str, words: Iterator[str], around: 
                 found.suffixes.append(value)
             else:
                 _joined(found, file, "-I" if kind == "incdir" else "-D", value)
+    elif word.startswith(("-G", "-pvalue+")):
+        given = word.removeprefix("-pvalue+").removeprefix("-G") or next(words, "")
+        if not add_parameter(found, given):
+            found.left_out.append(f"-G{given}")
     elif word[:2] in ("-I", "-D"):
         _joined(found, file, word[:2], word[2:])
     elif word in _WITH_VALUE:
@@ -114,6 +121,20 @@ def _word(found: FileList, file: Path, word: str, words: Iterator[str], around: 
         own = _source(file, word)
         if own not in found.sources:
             found.sources.append(own)
+
+
+def add_parameter(found: FileList, given: str) -> bool:
+    """Note a parameter of the top, NAME=VALUE; False if the value is no integer."""
+    name, _, value = given.partition("=")
+    match = _INTEGER.fullmatch(value.replace("_", ""))
+    if match is None or not name:
+        return False
+    base = {"b": 2, "o": 8, "h": 16}.get(match["base"] or "", 10)
+    try:
+        found.parameters[name] = int(match["digits"], base)
+    except ValueError:
+        return False
+    return True
 
 
 def _joined(found: FileList, file: Path, option: str, value: str) -> None:

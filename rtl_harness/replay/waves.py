@@ -141,7 +141,8 @@ class Waves:
         if found.width != width:
             raise HarnessError(
                 f"{self.file}: {found.name}: expected {width} bits, as the top of the target has, found "
-                f"{found.width}; give the parameters that the recording was made with",
+                f"{found.width}; give the parameters that the recording was made with (resil init -G "
+                "NAME=VALUE, or [parameters] of the target)",
                 f"waves.{found.name}",
             )
         return found

@@ -133,3 +133,24 @@ def test_a_design_without_a_clock(tmp_path, monkeypatch, capsys):
     (tmp_path / "rtl.f").write_text("a.sv\n")
     assert main(["init", "--top", "a", "-f", "rtl.f", "--out", "own"]) == 2
     assert "expected a clock" in capsys.readouterr().err
+
+
+def test_parameters_of_the_top(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.sv").write_text(
+        "module a #(parameter W = 4) (input logic clk, input logic [W-1:0] d, output logic [W-1:0] q);\n"
+        "always_ff @(posedge clk) q <= d;\nendmodule\n"
+    )
+    (tmp_path / "rtl.f").write_text("a.sv\n")
+    assert main(["init", "--top", "a", "-f", "rtl.f", "-G", "W=6", "--out", "own"]) == 0
+    assert "a #(.W(6)) u_dut" in Path("own/rtl/a_bench.sv").read_text()
+    assert main(["init", "--top", "a", "-f", "rtl.f", "-G", "W=fast", "--out", "other"]) == 2
+
+
+def test_an_instance_that_is_not_the_design(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    waves = ["--waves", str(EXAMPLE / "smooth.vcd"), "--instance", "smooth_tb"]
+    (tmp_path / "a.sv").write_text("module a(input logic fast, input logic clk_b);\nendmodule\n")
+    (tmp_path / "rtl.f").write_text("a.sv\n")
+    assert main(["init", "--top", "a", "-f", "rtl.f", *waves, "--out", "own"]) == 2
+    assert "found none of them; --instance is the path" in capsys.readouterr().err

@@ -89,3 +89,29 @@ def test_a_module_of_a_library_folder_is_found_by_its_name(tmp_path):
     (tmp_path / "top.sv").write_text("module top(input logic d, output logic q); leaf u(.d, .q); endmodule")
     given = SlangSources((tmp_path / "top.sv",), library_dirs=(tmp_path / "lib",), suffixes=(".v",))
     assert [file.name for file in read_design("t", "top", given, {}).files] == ["top.sv", "leaf.v"]
+
+
+def test_parameters_of_the_top_are_integers(folder):
+    found = listed(folder, "-GWidth=8 -G Depth=16'h20 -pvalue+Sign=-1 -GName=fast rtl/a.sv")
+    assert found.parameters == {"Width": 8, "Depth": 32, "Sign": -1}
+    assert found.left_out == ["-GName=fast"]
+
+
+def test_macros_hold_from_file_to_file_and_nets_may_be_declared_late(tmp_path):
+    """As simulators have it: sources are one unit, of which all files count."""
+    first, second = tmp_path / "first.v", tmp_path / "second.v"
+    first.write_text("`define WIDTH 5\nmodule below (input a); endmodule\n")
+    second.write_text(
+        "module top (input a, output [`WIDTH-1:0] q);\nassign q = {`WIDTH{late}};\nwire late = a;\n"
+        "below u_below (.a);\nendmodule\n"
+    )
+    design = read_design("small", "top", SlangSources((first, second)), {})
+    assert design.files == (first, second)
+    assert [int(port.type.bitWidth) for port in design.top.body.portList] == [1, 5]
+
+
+def test_errors_of_the_front_end_are_told_with_their_places(tmp_path):
+    source = tmp_path / "own.sv"
+    source.write_text("module own (input a);\nmissing_type x;\nendmodule\n")
+    with pytest.raises(HarnessError, match=r"own\.sv:2: .*missing_type"):
+        read_design("small", "other", SlangSources((source,)), {})

@@ -164,7 +164,7 @@ def test_each_bit_is_told_what_becomes_of_it(elaboration):
 
 def test_what_is_said_of_it(elaboration):
     said = " | ".join(elaboration.warnings)
-    assert "36 bits of the source code are no hardware and have no fault rate, latches that synthesis" in said
+    assert "32 bits of the source code are no hardware and have no fault rate, latches that synthesis" in said
     assert "(full case, loop variable): u_dut.k (32)" in said
     assert "equal to others, whose flip-flop serves for both: u_dut.second_q (8), u_dut.wide_q (6)" in said
 
