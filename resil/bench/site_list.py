@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
 from resil.bench.bench import Area, Bench
+from resil.errors import ResilError
 from resil.files import read_parquet, write_file
 from resil.record.typed import Amount, Count, Typed
 from resil.reports.table import Column, Table
@@ -21,6 +23,7 @@ from resil.rtl_harness.design.sites import Hardware, SiteTable
 UNASSIGNED = "(no block)"
 # Of storage, and of cells, which are there if the campaign is about logic.
 KINDS = (*map(str, STORAGE_KINDS), "logic")
+_PLACE = re.compile(r"\[(\d+)\]")
 # Kinds of storage in the words of reports.
 STORAGE = {
     "ff": "flip-flops",
@@ -118,6 +121,30 @@ def counts_text(sites: SiteTable) -> str:
         + ("" if bits[kind] == source[kind] else f" of {source[kind]:,} in the source")
         for kind, name in names.items()
         if kind in always or source[kind]
+    )
+
+
+def site_named(sites: SiteTable, name: str) -> int:
+    """Return the number of the site of a name, as `Site.name` has it.
+
+    Raises:
+        ResilError: There is none.
+    """
+    for index, element in enumerate(sites.elements):
+        if not name.startswith(f"{element.path}["):
+            continue
+        *words, bit = [-1, *map(int, _PLACE.findall(name, len(element.path)))]
+        word = words[-1] - element.first_word if len(words) > 1 else 0
+        place = element.lsb - bit if element.ascending else bit - element.lsb
+        site = sites.offsets[index] + word * element.width + place
+        if 0 <= place < element.width and 0 <= word < element.depth and sites[site].name == name:
+            return site
+    alike = next((e.path for e in sites.elements if e.path == name), None)
+    hint = f"; name one of its bits, as {alike}[0]" if alike else ""
+    raise ResilError(
+        f"--site: expected the name of a storage bit as resil sites CAMPAIGN.toml --csv lists them, found "
+        f"{name!r}{hint}",
+        "--site",
     )
 
 

@@ -15,6 +15,7 @@ from resil.commands.compare import compare
 from resil.commands.doctor import doctor
 from resil.commands.estimate import estimate
 from resil.commands.explain import explain
+from resil.commands.import_results import import_
 from resil.commands.infer import infer
 from resil.commands.init import init
 from resil.commands.learn import learn
@@ -36,7 +37,7 @@ from resil.version import __version__
 COMMANDS = (
     init, check, run, study, estimate, learn, sites,
     protect, report, view, compare, merge, replay, trace, explain, patterns, audit,
-    infer, clip, rates, list_, doctor, validate,
+    import_, infer, clip, rates, list_, doctor, validate,
 )  # fmt: skip
 
 app = typer.Typer(

@@ -14,6 +14,7 @@ EXAMPLES = {
         "resil run campaign.toml --out runs/first",
         "resil run campaign.toml --dry-run",
         "resil run campaign.toml --out runs/first --serve",
+        "resil run campaign.toml --faults list.csv --out runs/list",
         "resil run campaign.toml --set faults.injections=5000 --engine cocotb",
     ),
     "study": (
@@ -62,6 +63,7 @@ EXAMPLES = {
         "resil audit runs/first -n 1000",
         "resil audit runs/first -n 50 --simulator cxxrtl",
     ),
+    "import": ("resil import results.csv --campaign campaign.toml --out runs/theirs",),
     "infer": (
         "resil infer zoo:digits --limit 2",
         "resil infer model.tflite --npu ethos-u55-64 --input x.npy --output y.npy",

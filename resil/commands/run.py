@@ -22,6 +22,7 @@ from resil.commands.arguments import (
     Workers,
 )
 from resil.commands.choices import Engine, Set
+from resil.errors import ResilError
 from resil.output import show, width
 
 Serve = Annotated[
@@ -41,6 +42,13 @@ def run(
     set_: Set = None,
     resume: Resume = False,
     dry_run: DryRun = False,
+    faults: Annotated[
+        Path | None, typer.Option("--faults", help="Inject the faults of this list, and no others.")
+    ] = None,
+    random: Annotated[
+        bool,
+        typer.Option("--random", help="Of --faults: the list is a random sample, so coverage has limits."),
+    ] = False,
     serve: Serve = False,
     port: ServePort = 0,
     json_: Json = False,
@@ -58,6 +66,17 @@ def run(
         campaign, command_line(set_ or (), engine=engine, workers=workers, accept_golden=accept_golden)
     )
     folder = out or Path("runs") / settings.slug
+    if faults is not None:
+        from resil.lists.inject import results_text, run_list
+
+        if dry_run or resume or serve:
+            raise ResilError(
+                "--faults: expected no --dry-run, --resume or --serve beside a list; leave them out",
+                "--faults",
+            )
+        listed = run_list(settings, faults, out or Path("runs") / f"{settings.slug}-list", random=random)
+        show(listed.plain(), json_, lambda: print(results_text(listed, width())))
+        return
     if dry_run:
         plan = plan_run(settings, folder, resume=resume)
         show(plan.plain(), json_, lambda: print(plan_text(plan, width())))

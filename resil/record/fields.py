@@ -10,6 +10,7 @@ from pydantic.fields import FieldInfo
 
 from resil.record.assessor import AssessorKit
 from resil.record.explanation import Explanation
+from resil.record.listed import ListedResults
 from resil.record.mechanisms import MechanismAudit
 from resil.record.patterns import ErrorPatterns
 from resil.record.protection import Protection
@@ -34,6 +35,7 @@ DOCUMENTS: tuple[type[Document], ...] = (
     MechanismAudit,
     ErrorPatterns,
     StoredAudit,
+    ListedResults,
     StudyRecord,
     Protection,
     Build,

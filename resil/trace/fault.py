@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from resil.bench.bench import Bench
+from resil.bench.site_list import site_named
 from resil.campaign.campaign import Campaign, load_campaign
 from resil.campaign.overrides import command_line
 from resil.errors import ConsistencyError, ResilError
@@ -17,7 +17,6 @@ from resil.folder.store import CAMPAIGN
 from resil.prepare import prepare
 from resil.progress import Progress
 from resil.record.trace import Trace
-from resil.rtl_harness.design.sites import SiteTable
 from resil.rtl_harness.engine.contract import CampaignEngine
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.engine.trace.tracer import Tracer
@@ -27,7 +26,6 @@ from resil.trace.document import Traced, trace_document
 from resil.trace.tensors import TensorReader
 
 ENGINE = VerilatorEngine.name
-_PLACE = re.compile(r"\[(\d+)\]")
 
 
 class FaultTracer:
@@ -157,30 +155,6 @@ def about_recorded(bench: Bench, recorded: RecordedInjection) -> Traced:
     """Return what a trace of a recorded injection is about."""
     name = bench.network.name
     return Traced(bench.target_name, name, recorded.input, recorded.number, recorded.came_of_it)
-
-
-def site_named(sites: SiteTable, name: str) -> int:
-    """Return the number of the site of a name, as `Site.name` has it.
-
-    Raises:
-        ResilError: There is none.
-    """
-    for index, element in enumerate(sites.elements):
-        if not name.startswith(f"{element.path}["):
-            continue
-        *words, bit = [-1, *map(int, _PLACE.findall(name, len(element.path)))]
-        word = words[-1] - element.first_word if len(words) > 1 else 0
-        place = element.lsb - bit if element.ascending else bit - element.lsb
-        site = sites.offsets[index] + word * element.width + place
-        if 0 <= place < element.width and 0 <= word < element.depth and sites[site].name == name:
-            return site
-    alike = next((e.path for e in sites.elements if e.path == name), None)
-    hint = f"; name one of its bits, as {alike}[0]" if alike else ""
-    raise ResilError(
-        f"--site: expected the name of a storage bit as resil sites CAMPAIGN.toml --csv lists them, found "
-        f"{name!r}{hint}",
-        "--site",
-    )
 
 
 def check_waves(waves: Path | None) -> None:

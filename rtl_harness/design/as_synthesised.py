@@ -30,7 +30,7 @@ _ASSIGNMENTS = {"AssignmentExpression": "=", "NonblockingAssignmentExpression": 
 _COMMENT = re.compile(r"//[^\n]*full_case|/\*(?:(?!\*/).)*full_case", re.DOTALL)
 
 
-class Change(NamedTuple):
+class TextChange(NamedTuple):
     """A replacement of part of a text: from `first` to before `end`."""
 
     first: int
@@ -57,7 +57,7 @@ def as_synthesised(content: bytes, defines: tuple[tuple[str, str], ...] = ()) ->
     return content
 
 
-def _changes(content: bytes, defines: Iterable[tuple[str, str]]) -> Iterator[Change]:
+def _changes(content: bytes, defines: Iterable[tuple[str, str]]) -> Iterator[TextChange]:
     from pyslang import Bag, SourceManager, parsing, syntax
 
     # One character a byte, so that places in the tree are places in the file.
@@ -65,10 +65,10 @@ def _changes(content: bytes, defines: Iterable[tuple[str, str]]) -> Iterator[Cha
     macros = parsing.PreprocessorOptions()
     macros.predefines = [f"{name}={value}" if value else name for name, value in defines]
     tree = syntax.SyntaxTree.fromText(text, SourceManager(), options=Bag([macros]))
-    yield from _Finder(text, tree).changes()
+    yield from _Rewriter(text, tree).changes()
 
 
-class _Finder:
+class _Rewriter:
     """Finds changes in the tree of one file."""
 
     def __init__(self, text: str, tree: Any) -> None:  # noqa: ANN401
@@ -76,7 +76,7 @@ class _Finder:
         self.tree = tree
         self.manager = tree.sourceManager
 
-    def changes(self) -> Iterator[Change]:
+    def changes(self) -> Iterator[TextChange]:
         """Yield all changes."""
         for node in _nodes(self.tree.root):
             kind = node.kind.name
@@ -89,7 +89,7 @@ class _Finder:
             elif kind == "AttributeSpec" and node.name.valueText == "parallel_case":
                 place = self._place(node.name)
                 if place is not None:
-                    yield Change(place, place + len(_PARALLEL), _PRIORITY)
+                    yield TextChange(place, place + len(_PARALLEL), _PRIORITY)
             elif kind == "ModuleDeclaration":
                 yield from self._initial(node)
 
@@ -106,15 +106,15 @@ class _Finder:
         at = token.location
         return at.offset if self.manager.isFileLoc(at) else None
 
-    def _promise(self, node: Any, *, only_if: bool) -> Iterator[Change]:  # noqa: ANN401
+    def _promise(self, node: Any, *, only_if: bool) -> Iterator[TextChange]:  # noqa: ANN401
         """Take `unique` away, where it says that conditions exclude each other which the text leaves open."""
         token = node.uniqueOrPriority
         word = "" if token is None else str(token.valueText)
         place = None if not only_if or not word.startswith("unique") else self._place(token)
         if place is not None:
-            yield Change(place, place + len(word), b" " * len(word))
+            yield TextChange(place, place + len(word), b" " * len(word))
 
-    def _case(self, node: Any) -> Iterator[Change]:  # noqa: ANN401
+    def _case(self, node: Any) -> Iterator[TextChange]:  # noqa: ANN401
         span = self._span(node)
         if span is None or not self._is_full(node, span[0]):
             return
@@ -134,7 +134,7 @@ class _Finder:
             closes = self._place(node.endcase)
             if closes is None:
                 return
-            yield Change(closes, closes, f"default: begin {said} end ".encode("latin-1"))
+            yield TextChange(closes, closes, f"default: begin {said} end ".encode("latin-1"))
 
     def _is_full(self, node: Any, first: int) -> bool:  # noqa: ANN401
         word = node.uniqueOrPriority
@@ -146,7 +146,7 @@ class _Finder:
         before = self._span(items[0]) if items else None
         return before is not None and _COMMENT.search(self.text[first : before[0]]) is not None
 
-    def _initial(self, module: Any) -> Iterator[Change]:  # noqa: ANN401
+    def _initial(self, module: Any) -> Iterator[TextChange]:  # noqa: ANN401
         signals = {name for own in _nodes(module) for name in _declared(own)}
         for own in _nodes(*module.members):
             if own.kind.name != "DataDeclaration" or own.parent.kind.name not in (
@@ -161,7 +161,7 @@ class _Finder:
                 if span is None or not signals.intersection(_names(value)):
                     continue
                 old = self.text[slice(*span)]
-                yield Change(*span, "".join(c if c == "\n" else " " for c in old).encode("latin-1"))
+                yield TextChange(*span, "".join(c if c == "\n" else " " for c in old).encode("latin-1"))
 
 
 def _nodes(*nodes: Any) -> Iterator[Any]:  # noqa: ANN401

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""RTL that leaves open which of several conditions counts is named; no gates or lanes are made of it."""
+"""Of conditions that may hold together the first counts; where text cannot say so, RTL is named."""
 
 import pytest
 
@@ -43,11 +43,17 @@ def target_of(folder, choice):
 
 
 @pytest.mark.parametrize("what", OPEN)
-def test_a_choice_that_is_left_open_is_named(what, tmp_path):
-    target = target_of(tmp_path, OPEN[what])
+def test_of_a_choice_that_is_left_open_the_first_counts(what, tmp_path):
+    assert may_coincide(target_of(tmp_path, OPEN[what])) is None
+
+
+@pytest.mark.parametrize("what", OPEN)
+def test_a_choice_that_a_macro_leaves_open_is_named(what, tmp_path):
+    """Text of a macro is not rewritten: no gates or lanes are made of it."""
+    target = target_of(tmp_path, f"\n`define CHOICE {OPEN[what]}\n`CHOICE")
     found = may_coincide(target)
     assert found is not None
-    assert found.startswith(f"chosen.sv, line 13: several conditions of this {what} may hold at once")
+    assert found.startswith(f"chosen.sv, line 14: several conditions of this {what} may hold at once")
     with pytest.raises(UnsupportedLanesError, match="which counts is left open"):
         build.lane_model(target, {})
     with pytest.raises(gates.UnsupportedError, match="which counts is left open"):

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fault lists from elsewhere: each fault injected once as it is, outcomes of others counted and marked."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import Counter
+from functools import partial
+from hashlib import sha256
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from resil.cli import main
+from resil.errors import ResilError
+from resil.lists.rows import ListedFault, read_list
+from resil.record.listed import ListedResults
+from resil.rtl_harness.design.sites import Absent, Hardware, SiteTable
+from resil.rtl_harness.faults import Fault, Seen
+from resil.stats.intervals import clopper_pearson
+from testkit import fake
+from testkit.campaigns import write_campaign
+
+LIST = """site,type,time,input
+u_npu.u_mac.acc_q[0][5],SEU,100,0
+u_npu.u_mac.acc_q[0][6],upset,100,3
+u_npu.u_cc.state_q[1],sa1,,
+u_npu.u_cc.state_q[3],stuck_at_0,,
+u_npu.u_sb.mem_q[4][63],,4000,
+u_npu.glue_q[0],upset,17,
+"""
+NUMBERS = {fake.SITES[number].name: number for number in range(fake.SITES.size)}
+
+
+@pytest.fixture
+def bench(monkeypatch, tmp_path):
+    """Make the fake bench, with the engine's arguments, that of all lists."""
+
+    def make(**given):
+        monkeypatch.setattr("resil.lists.inject.prepare", partial(fake.fake_bench, **given))
+
+    make()
+    monkeypatch.chdir(tmp_path)
+    write_campaign(tmp_path)
+    return make
+
+
+def rows_of(folder):
+    with (folder / "faults.csv").open() as file:
+        return [*csv.DictReader(file)]
+
+
+def run(tmp_path, text, *more, name="list.csv"):
+    (tmp_path / name).write_text(text)
+    return main(["run", "small.toml", "--faults", name, "--out", "out", "--quiet", *more])
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "lines"])
+def test_three_forms_say_the_same(form, tmp_path):
+    if form == "csv":
+        file = tmp_path / "list.csv"
+        file.write_text("# made by hand\nSite, Time ,TYPE\na.b[1],7,upset\na.b[2],,SA0\n".replace(" ", ""))
+    elif form == "parquet":
+        file = tmp_path / "list.parquet"
+        pq.write_table(
+            pa.table({"site": ["a.b[1]", "a.b[2]"], "time": [7, None], "type": ["flip", "sa0"]}), file
+        )
+    else:
+        file = tmp_path / "list.txt"
+        file.write_text("a.b[1] upset 7\n# one more\n\na.b[2] stuck_at_0\n")
+    assert read_list(file) == [ListedFault("a.b[1]", "upset", 7), ListedFault("a.b[2]", "stuck_at_0", 0)]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("site,type,time\na[0],upset,\n", "row 1: time: expected the cycle"),
+        ("site,type,time\na[0],melt,3\n", "row 1: type: expected one of upset"),
+        ("site,type,time\n,upset,3\n", "row 1: expected a site"),
+        ("site,type,time\na[0],upset,-3\n", "row 1: time: expected a number from 0 on"),
+        ("a[0] upset 3\na[0] seu 3\n", "is there 2 times"),
+        ("# nothing\n", "expected at least one fault"),
+        ("a[0] upset 3 0 safe more\n", "row 1: expected site type time input status"),
+    ],
+)
+def test_lists_that_are_refused(text, says, tmp_path):
+    (tmp_path / "list").write_text(text)
+    with pytest.raises(ResilError, match=says):
+        read_list(tmp_path / "list")
+
+
+def test_every_fault_is_injected_as_it_is_listed(bench, tmp_path):
+    assert run(tmp_path, LIST) == 0
+    rows = rows_of(tmp_path / "out")
+    numbers = [NUMBERS[row["site"]] for row in rows]
+    rest = [(0, 100, None), (1, 100, None), (0, 0, 1), (0, 0, 0), (0, 4000, None), (0, 17, None)]
+    faults = [
+        (position, Fault(site, time, held=held))
+        for site, (position, time, held) in zip(numbers, rest, strict=True)
+    ]
+    for row, (position, fault) in zip(rows, faults, strict=True):
+        wanted = fake.FakeEngine(position).outcome(fault)
+        assert row["outcome"] == wanted.outcome.value
+        assert row["end_cycle"] == str(wanted.end_cycle)
+        assert row["alarm"] == ("" if wanted.detected is None else wanted.detected.alarm)
+        assert row["origin"] == "simulated"
+    assert [row["input"] for row in rows] == ["0", "3", "0", "0", "0", "0"]
+    assert [row["block"] for row in rows] == ["mac", "mac", "cc", "cc", "sb", "(no block)"]
+    found = json.loads((tmp_path / "out" / ListedResults.FILE).read_text())
+    assert found["digest"] == sha256((tmp_path / "list.csv").read_bytes()).hexdigest()
+    assert found["blocks"][-1] == {
+        "block": "total",
+        "faults": 6,
+        "statuses": {
+            own: Counter(row["status"] for row in rows)[own]
+            for own in ("detected", "observed", "latent", "safe", "untestable")
+        },
+    }
+    assert found["coverage"] is None
+
+
+def test_statuses_are_those_of_the_outcomes_and_coverage_has_limits(bench, tmp_path, capsys):
+    lines = [f"u_npu.u_mac.acc_q[1][{bit}] upset {time}" for bit in range(32) for time in range(0, 600, 10)]
+    assert run(tmp_path, "\n".join(lines), "--random", name="list.txt") == 0
+    statuses = Counter()
+    for line, row in zip(lines, rows_of(tmp_path / "out"), strict=True):
+        site, _, time = line.split()
+        own = fake.FakeEngine(0).outcome(Fault(NUMBERS[site], int(time)))
+        wanted = {Seen.MASKED: "safe", Seen.LATENT: "latent"}.get(own.seen, "observed")
+        wanted = "detected" if own.detected else wanted
+        assert row["status"] == wanted
+        statuses[wanted] += 1
+    assert min(statuses[own] for own in ("safe", "latent", "observed", "detected")) > 3
+    limits = clopper_pearson(statuses["detected"], statuses["detected"] + statuses["observed"])
+    found = json.loads((tmp_path / "out" / ListedResults.FILE).read_text())["coverage"]
+    assert (found["lo"], found["hi"]) == pytest.approx((limits.lo, limits.hi))
+    assert "random sample" in capsys.readouterr().out
+
+
+def test_what_is_no_hardware_is_not_simulated(bench, monkeypatch, tmp_path):
+    table = SiteTable.of(
+        fake.SITES.elements, [Absent(NUMBERS["u_npu.u_mac.acc_q[0][5]"], 1, Hardware.CONSTANT, value=0)]
+    )
+    monkeypatch.setattr(fake, "SITES", table)
+    assert run(tmp_path, LIST) == 0
+    first = rows_of(tmp_path / "out")[0]
+    assert (first["status"], first["outcome"]) == ("untestable", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("u_npu.nowhere_q[0] upset 3\nu_npu.glue_q upset 3", ["nowhere_q", "as u_npu.glue_q[0]"]),
+        ("u_npu.glue_q[0] upset 5000", ["0 to 4,999, found 5,000"]),
+        ("u_npu.glue_q[0] upset 5 7", ["input: expected one of 0, 3, found 7"]),
+    ],
+)  # fmt: skip
+def test_what_the_design_does_not_have_is_refused_before_anything_is_written(
+    text, says, bench, tmp_path, capsys
+):
+    assert run(tmp_path, text, name="list.txt") == 2
+    said = capsys.readouterr().err
+    for own in says:
+        assert own in said
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_engine_that_forgets_a_fault_leaves_no_results(bench, tmp_path, capsys):
+    bench(forgets=NUMBERS["u_npu.u_mac.acc_q[0][5]"])
+    assert run(tmp_path, LIST) == 4
+    assert "u_npu.u_mac.acc_q[0][5]" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_results_of_others_are_counted_and_marked(bench, tmp_path, capsys):
+    (tmp_path / "theirs.csv").write_text(
+        "site,type,time,status\nu_npu.u_cc.state_q[1],sa1,,DD\n"
+        "u_npu.u_cc.state_q[2],sa1,,dangerous undetected\n"
+        "u_npu.glue_q[0],upset,3,untestable\n"
+    )
+    wanted = ["import", "theirs.csv", "--campaign", "small.toml", "--out", "out", "--quiet"]
+    assert main(wanted) == 0
+    said = capsys.readouterr().out
+    assert "imported: outcomes that another tool says, not checked" in said
+    assert "no rate and no verdict" in said
+    rows = rows_of(tmp_path / "out")
+    assert [row["status"] for row in rows] == ["detected", "observed", "untestable"]
+    assert {row["origin"] for row in rows} == {"imported"}
+    found = json.loads((tmp_path / "out" / ListedResults.FILE).read_text())
+    assert (found["origin"], found["engine"]) == ("imported", "")
+    # They are mixed with nothing: not with others, and no command takes them for a run.
+    assert main(wanted) == 2
+    assert run(tmp_path, LIST) == 2
+    assert main(["report", "out"]) == 2
+
+
+def test_results_without_a_status_are_refused(bench, tmp_path, capsys):
+    (tmp_path / "theirs.csv").write_text(LIST)
+    assert main(["import", "theirs.csv", "--campaign", "small.toml", "--out", "out"]) == 2
+    assert "status: expected one of detected" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--dry-run", "--resume", "--serve"])
+def test_a_list_is_run_as_a_whole(option, bench, tmp_path, capsys):
+    assert run(tmp_path, LIST, option) == 2
+    assert "--faults" in capsys.readouterr().err
