@@ -147,7 +147,7 @@ def _compared(
         raw = again(_workload(settings, closed, firsts.memories, number))
         raise HarnessError(
             f"{own.span.file}: expected the design to reproduce the outputs of the recording, found a "
-            f"difference, {differences(closed.layout, own, raw, expected)}; {_remedy(settings)}",
+            f"difference, {differences(closed.layout, own, raw, expected)}; {_remedy(settings, made)}",
             "golden",
         )
     return GoldenComparison(
@@ -160,13 +160,19 @@ def _compared(
     )
 
 
-def _remedy(settings: RecordingSettings) -> str:
+def _remedy(settings: RecordingSettings, made: Images) -> str:
     hints = ["check that RTL, parameters and macros are those that were recorded"]
     if settings.sampled == "before":
         hints.append('if the testbench changes inputs together with the clock, try sampled = "at"')
     if settings.begin:
         hints.append(
             "let the window begin before a reset: the state at its beginning is not in the recording"
+        )
+    if made.unknown_inputs:
+        hints.append(
+            f"{made.unknown_inputs:,} bits of inputs are X in the recording and 0 here, and what depends on "
+            "them may come out otherwise: set them in the testbench, its memories above all, or end the "
+            "window before"
         )
     if not settings.clocks:
         hints.append("name further clocks in clocks = [...]")
