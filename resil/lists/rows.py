@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -75,10 +76,7 @@ def read_list(file: Path, *, with_status: bool = False) -> list[ListedFault]:
             rows.append(_fault(row, with_status))
         except ValueError as error:
             wrong.append(f"row {number}: {error}")
-    twice: dict[tuple[str, str, int, int], int] = {}
-    for row in rows:
-        key = (row.site, row.type, row.time, row.input)
-        twice[key] = twice.get(key, 0) + 1
+    twice = Counter((own.site, own.type, own.time, own.input) for own in rows)
     wrong += [f"{key[0]}, {key[1]}, {key[2]}: is there {n} times" for key, n in twice.items() if n > 1]
     if wrong:
         more = f"\nand {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else ""
