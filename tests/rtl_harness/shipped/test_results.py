@@ -164,7 +164,9 @@ def test_each_result_is_bound_to_what_it_is_made_of(design, package, no_tools):
         area_per_block(other, counted)
     with pytest.raises(Exception, match="Yosys was asked for"):
         read_gates(dataclasses.replace(target, done="u_other"), counted)
-    named = dataclasses.replace(elaboration, locations=dict(list(elaboration.locations.items())[1:]))
+    path, place = next(iter(elaboration.locations.items()))
+    renamed = {**elaboration.locations, path: dataclasses.replace(place, variable="other_q")}
+    named = dataclasses.replace(elaboration, locations=renamed)
     with pytest.raises(Exception, match="Yosys was asked for"):
         read_gates(target, named)
 
