@@ -348,6 +348,8 @@ def protection_line(protection: ProtectionState, safety: Safety | None = None) -
     """Return the outcome of the search for protection in one line, and what it leaves open."""
     head = "PREDICTED, NOT MEASURED: " if protection.plan.from_estimate else ""
     said = f"{head}{_plan_line(protection)} {confirmation_line(protection)}".rstrip()
+    if protection.plan.logic is not None:
+        said = f"{said} {protection.plan.logic.text}"
     return f"{said} {beside_protection(safety)}".rstrip()
 
 

@@ -137,10 +137,10 @@ def _plans(
     if choice.needed and choice.chosen is not None:
         reserve = choice.chosen.reserve
         others = on_hold_out(design, basis.networks, asked, reserve, _HOLD_OUT_SECONDS, prior)
-    summary = basis.found[0].summary
+    summaries = [own.summary for own in basis.found]
     golden = tuple(
         f"{network.name}: {remark}"
         for network, own in zip(basis.networks, basis.found, strict=True)
         if (remark := own.summary.golden.comparison.remark)
     )
-    return unit_plan(design, basis.networks, asked, choice, granularity, summary, origin, others, golden)
+    return unit_plan(design, basis.networks, asked, choice, granularity, summaries, origin, others, golden)

@@ -45,6 +45,8 @@ def plan_text(plan: Protection) -> str:
         lines.append(f"chosen without one of them, on that one: {left} FIT")
     elif len(plan.networks) == 1 and plan.groups:
         lines.append("what it leaves on other networks one run does not show: give runs of several")
+    if plan.logic is not None:
+        lines.append(plan.logic.text)
     bits: dict[str, list[int]] = {}
     for group in plan.groups:
         counted = bits.setdefault(group.option_title, [0, 0])

@@ -13,6 +13,7 @@ from resil.protection.choose import Candidate, Choice
 from resil.protection.effects import Effect
 from resil.protection.items import NPU, Item, ProtectableDesign, item_area, whole_npu
 from resil.protection.judge import JudgedSet, judge
+from resil.protection.logic import logic_left
 from resil.protection.options import STATUSES, WATCHDOG
 from resil.protection.risks import Network
 from resil.protection.targets import Targets
@@ -55,7 +56,7 @@ def unit_plan(
     targets: Targets,
     choice: Choice,
     granularity: Granularity,
-    summary: Summary,
+    summaries: Sequence[Summary],
     origin: Origin,
     hold_out: Sequence[JudgedSet] = (),
     golden: tuple[str, ...] = (),
@@ -71,12 +72,12 @@ def unit_plan(
         targets: What was asked.
         choice: What was chosen.
         granularity: Of the units.
-        summary: Of the first run.
+        summaries: Of all runs.
         origin: Name of the plan, and what it rests on.
         hold_out: What is left on networks that took no part.
         golden: What is to be said of the golden outputs of all runs.
     """
-    chosen = choice.chosen
+    chosen, summary = choice.chosen, summaries[0]
     copies = whole_npu(design, networks[0].hazardous)
     shared = {
         "schema_number": Protection.SCHEMA,
@@ -109,11 +110,19 @@ def unit_plan(
         "build": None,
     }
     return [
-        Protection.model_validate({**shared, "basis": basis, **_own(design, network, choice, judged)})
-        for basis, network, judged in zip(
+        Protection.model_validate(
+            {
+                **shared,
+                "basis": basis,
+                **_own(design, network, choice, judged),
+                "logic": logic_left(design, own, network, chosen, judged, targets.budget_fit),
+            }
+        )
+        for basis, network, judged, own in zip(
             (PlanBasis(summary=run.summary, injections=run.injections) for run in origin.runs),
             networks,
             choice.judged,
+            summaries,
             strict=True,
         )
     ]

@@ -16,6 +16,7 @@ from resil.record.protection_parts import (
     ChoosingRun,
     FrontPoint,
     JudgedNetwork,
+    LogicLeft,
     NpuMechanism,
     PlanBasis,
     ProtectedGroup,
@@ -121,6 +122,8 @@ class Protection(Document):
     """Each network that chose."""
     hold_out: tuple[JudgedNetwork, ...]
     """The same of each network for a set that was chosen without it."""
+    logic: LogicLeft | None = None
+    """What the set leaves of pulses in logic; null if nothing is known of them, or nothing was chosen."""
     pareto: tuple[FrontPoint, ...]
     """Sets that were judged, by area."""
     assumptions: tuple[str, ...]

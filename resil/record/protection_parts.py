@@ -110,6 +110,43 @@ class NpuMechanism(Typed):
     """Networks on which a watchdog counts; null of others."""
 
 
+class LogicLeft(Typed):
+    """What a set leaves of pulses in logic, at the centre of the raw rates. Rates in FIT."""
+
+    copied: tuple[str, ...]
+    """Blocks that are copied as a whole and compared: their logic is credited, that of no other is."""
+    fit_before: Amount
+    """Hazardous pulses without protection."""
+    fit_hi_before: Amount
+    """Upper limit of that."""
+    fit: Amount
+    """Those that are left."""
+    fit_hi: Amount
+    """Upper limit of that."""
+    with_storage: Amount
+    """Hazardous failures that are left, of storage and of logic."""
+    with_storage_hi: Amount
+    """The sum of both upper limits."""
+    within_budget: bool | None
+    """Whether that sum is within the budget in FIT; null if none was asked for."""
+
+    @property
+    def text(self) -> str:
+        """The same in a sentence."""
+        credit = f"copies of {', '.join(self.copied)} are credited for their logic" if self.copied else ""
+        credit = credit or "nothing that was chosen covers logic"
+        said = {
+            None: "",
+            True: ", within the budget",
+            False: ", ABOVE THE BUDGET, which the choice keeps without it",
+        }
+        return (
+            f"Logic, which the choice does not go by: {self.fit:.3g} FIT, at most {self.fit_hi:.3g}, "
+            f"of {self.fit_before:.3g} of pulses ({credit}); with storage {self.with_storage:.3g} FIT, "
+            f"at most {self.with_storage_hi:.3g}{said[self.within_budget]}."
+        )
+
+
 class JudgedNetwork(Typed):
     """What is left on a network, by injections that did not choose. Rates in FIT."""
 

@@ -101,7 +101,7 @@ def plan_of(summary, options, budget, spfm=None):
     design, networks = design_of(summary, options)
     targets = Targets(budget, spfm)
     choice = choose(design, networks, targets)
-    (plan,) = unit_plan(design, networks, targets, choice, Granularity.BLOCK, typed(summary), ORIGIN)
+    (plan,) = unit_plan(design, networks, targets, choice, Granularity.BLOCK, [typed(summary)], ORIGIN)
     return plan.plain()
 
 

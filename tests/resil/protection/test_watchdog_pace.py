@@ -80,7 +80,7 @@ def test_it_is_chosen_only_where_it_helps(limit):
     targets = Targets(fit_share=0.5)
     choice = choose(design, [network], targets)
     origin = Origin("made", (ChoosingRun(run="made", summary="", injections=4000),))
-    plan = unit_plan(design, [network], targets, choice, Granularity.GROUP, SUMMARY, origin)[0]
+    plan = unit_plan(design, [network], targets, choice, Granularity.GROUP, [SUMMARY], origin)[0]
     if limit == 150:
         assert choice.chosen.mechanisms.watchdog == DOG
         own = next(own for own in plan.mechanisms if own.option == "watchdog")
