@@ -14,7 +14,7 @@ from resil.reports.svg import clean
 from resil.reports.table import Column, Table
 from resil.reports.templates import page_style, page_template
 
-_REFRESH_SECONDS = 5
+REFRESH_SECONDS = 5
 _HEADINGS = {
     "injecting": "Injecting",
     "ended": "The run has ended",
@@ -24,12 +24,13 @@ _HEADINGS = {
 _TONES = {"injecting": "inconclusive", "ended": "none", "failed": "missed", "not injecting": "none"}
 
 
-def live_html(found: Interim, resil: str) -> str:
-    """Return the page. It loads nothing, runs no script, asks for itself again, and escapes every text.
+def live_html(found: Interim, resil: str, *, still: bool = False) -> str:
+    """Return the page. It loads nothing, runs no script, and escapes every text.
 
     Args:
         found: The run at this moment.
         resil: Version that looks.
+        still: The server does not have it shown anew by itself: who reads slowly, or by ear, can.
     """
     page = page_template("live.html.j2").render(
         found=found,
@@ -37,7 +38,9 @@ def live_html(found: Interim, resil: str) -> str:
         style=page_style(),
         heading=_HEADINGS[found.state],
         tone=_TONES[found.state],
-        refresh=None if found.state in ENDS else _REFRESH_SECONDS,
+        refresh=REFRESH_SECONDS,
+        going_on=found.state not in ENDS,
+        still=still,
         part=found.ended / found.planned if found.planned else 0.0,
         pace=_pace(found),
         blocks=_blocks(found),

@@ -14,6 +14,7 @@ from resil.errors import ResilError
 from resil.record.errors import ReportError
 from resil.record.interim import ENDS, Interim
 from resil.reports import REPORT, live_html
+from resil.reports.live_page import REFRESH_SECONDS
 from resil.version import __version__
 from resil.watch.interim import Watch
 
@@ -98,8 +99,9 @@ class _Handler(BaseHTTPRequestHandler):
         if host not in ("127.0.0.1", "localhost", "[::1]"):
             self._say(HTTPStatus.FORBIDDEN, "text/plain", "ask by 127.0.0.1 or localhost\n")
             return
-        answers: dict[str, Callable[[], tuple[str, str]]] = {
+        answers: dict[str, Callable[[], tuple[str, str, bool]]] = {
             "/": self._page,
+            "/still": lambda: self._page(still=True),
             "/state.json": self._state,
             f"/{REPORT}": self._report,
         }
@@ -118,24 +120,26 @@ class _Handler(BaseHTTPRequestHandler):
     def _look(self) -> Interim:
         return self.server.watch.look()
 
-    def _page(self) -> tuple[str, str]:
+    def _page(self, *, still: bool = False) -> tuple[str, str, bool]:
         found = self._look()
         if found.state in ENDS:
             self.server.shown_end.set()
-        return "text/html", live_html(found, __version__)
+        return "text/html", live_html(found, __version__, still=still), found.state not in ENDS and not still
 
-    def _state(self) -> tuple[str, str]:
-        return "application/json", self._look().model_dump_json(indent=1) + "\n"
+    def _state(self) -> tuple[str, str, bool]:
+        return "application/json", self._look().model_dump_json(indent=1) + "\n", False
 
-    def _report(self) -> tuple[str, str]:
-        return "text/html", (self.server.folder / REPORT).read_text(encoding="utf-8")
+    def _report(self) -> tuple[str, str, bool]:
+        return "text/html", (self.server.folder / REPORT).read_text(encoding="utf-8"), False
 
-    def _say(self, status: HTTPStatus, kind: str, text: str) -> None:
+    def _say(self, status: HTTPStatus, kind: str, text: str, again: bool = False) -> None:
         data = text.encode()
         self.send_response(status)
         self.send_header("Content-Type", f"{kind}; charset=utf-8")
         self.send_header("Content-Length", str(len(data)))
         for name, value in _HEADERS.items():
             self.send_header(name, value)
+        if again:
+            self.send_header("Refresh", str(REFRESH_SECONDS))
         self.end_headers()
         self.wfile.write(data)

@@ -17,7 +17,12 @@ from pathlib import Path
 
 import pytest
 
-from resil.reports import render, render_study
+from resil.record.comparison import ComparedRun, Comparison, Difference, PartDifference
+from resil.record.interim import Interim, InterimBlock
+from resil.record.interval import Ordered, RecordedInterval
+from resil.record.outcomes import OUTCOMES
+from resil.reports import live_html, render, render_study
+from resil.reports.comparison import compare_html
 from testkit.detail_example import example_detail
 from tests.reports.example import SEVEN, example_protection, protection_of, summary_of
 from tests.reports.test_safety import document
@@ -57,6 +62,84 @@ def report(injections=4000, registers=60, bins=32):
 @cache
 def study():
     return render_study(parsed(study_document()))["report.html"]
+
+
+@cache
+def comparison():
+    def run(name, fit):
+        shares = {block: RecordedInterval(fit / 7, fit / 14, fit / 5) for block in BLOCKS}
+        return ComparedRun(
+            path=f"runs/{name}",
+            name=name,
+            predicted=False,
+            network="digits",
+            target="ethos-u55-32",
+            injections=4000,
+            outcomes={outcome.key: 600 for outcome in OUTCOMES},
+            fit=RecordedInterval(fit, 0.8 * fit, 1.3 * fit),
+            area=120_000.0,
+            area_unit="GE",
+            budget_fit=0.1,
+            verdict="met",
+            safety=None,
+            blocks=shares,
+        )
+
+    def part(name, mark):
+        there = Ordered(0.006, 0.004, 0.009)
+        known = None if mark in ("new", "gone") else RecordedInterval(-0.002, -0.003, -0.001)
+        return PartDifference(
+            name=name,
+            block=BLOCKS[0],
+            first=None if mark == "new" else there,
+            other=None if mark == "gone" else there,
+            difference=known,
+            mark=mark,
+        )
+
+    marks = ("new", "gone", "lower", "not shown")
+    own = Difference(
+        of="after",
+        fit=RecordedInterval(-0.02, -0.03, -0.01),
+        ratio=0.6,
+        blocks=tuple(part(block, "lower") for block in BLOCKS),
+        registers=tuple(part(f"u_npu.u_cc.{mark.replace(' ', '_')}_q", mark) for mark in marks),
+    )
+    return compare_html(
+        Comparison(
+            confidence=0.95,
+            runs=(run("before", 0.05), run("after", 0.03)),
+            differences=(own,),
+            warnings=("the targets differ",),
+        ),
+        "0",
+    )
+
+
+@cache
+def live():
+    limits = RecordedInterval(None, 0.01, 0.09)
+    blocks = tuple(
+        InterimBlock(block=block, planned=600, ended=200, hazardous=9, limits=limits) for block in BLOCKS
+    )
+    return live_html(
+        Interim(
+            name="digits",
+            state="injecting",
+            note="",
+            planned=4200,
+            ended=1400,
+            rate=55.0,
+            seconds_left=51.0,
+            pilot=False,
+            confidence=0.95,
+            budget_fit=0.1,
+            outcomes=(1000, 200, 100, 60, 30, 10),
+            total=limits,
+            blocks=blocks,
+        ),
+        "0",
+    )
 
 
 @pytest.fixture(scope="module")
@@ -220,9 +303,12 @@ def test_each_point_has_its_blocks_before_and_after(show):
         assert page.locator("#front-measured").is_hidden()
 
 
+PAGES = (report, study, comparison, live)
+
+
 @pytest.mark.parametrize("width", [320, 400, 768, 1400])
 def test_nothing_is_wider_than_the_screen(show, width):
-    for text in (report(), study()):
+    for text in (made() for made in PAGES):
         with show(text, width) as page:
             assert page.evaluate("document.documentElement.scrollWidth") == width
             if width in (400, 1400):
@@ -232,13 +318,15 @@ def test_nothing_is_wider_than_the_screen(show, width):
                 assert page.evaluate(f"{wide}.map(e => e.getAttribute('aria-label'))") == []
 
 
+@pytest.mark.parametrize("media", ["screen", "print"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_serious(show, scheme):
+def test_axe_finds_nothing_serious(show, scheme, media):
     import axe_core_python
 
     axe = next(Path(axe_core_python.__file__).parent.rglob("axe.min.js")).read_text(encoding="utf-8")
-    for text in (report(), study()):
+    for text in (made() for made in PAGES):
         with show(text, color_scheme=scheme, bypass_csp=True) as page:
+            page.emulate_media(media=media, color_scheme=scheme)
             page.evaluate(axe)
             found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
             bad = [

@@ -144,7 +144,8 @@ def test_the_page_says_that_it_estimates_nothing(run, tmp_path):
     assert "<script" not in text
     ended = live_html(Watch(run[0]).look(), "0")
     assert 'href="report.html"' in ended
-    assert 'http-equiv="refresh"' not in ended
+    assert "shown anew" in text
+    assert "shown anew" not in ended
 
 
 @pytest.fixture
@@ -168,6 +169,20 @@ def test_the_server_answers_this_machine_alone(server):
     assert "150 of 600" in ask(server)
     assert json.loads(ask(server, "state.json"))["ended"] == 150
     assert ask(server, "report.html").startswith("<!doctype html>")
+
+
+def test_the_page_is_shown_anew_unless_it_is_asked_to_keep_still(server):
+    """A page that changes under a reader must let itself be held (WCAG 2.2.1)."""
+    with urlopen(server.url, timeout=10) as answer:
+        assert answer.headers["Refresh"] == "5"
+        assert 'href="/still"' in answer.read().decode()
+    with urlopen(server.url + "still", timeout=10) as answer:
+        assert answer.headers["Refresh"] is None
+        text = answer.read().decode()
+    assert "150 of 600" in text
+    assert 'href="/"' in text
+    with urlopen(server.url + "state.json", timeout=10) as answer:
+        assert answer.headers["Refresh"] is None
 
 
 @pytest.mark.parametrize(
