@@ -29,7 +29,8 @@ def trace(
         int | None, typer.Option("--input", help="Label of the input; default the first.")
     ] = None,
     waves: Annotated[
-        Path | None, typer.Option("--waves", help="Write what differed, in both runs, to this .vcd file.")
+        Path | None,
+        typer.Option("--waves", help="Write what differed, in both runs, to this .vcd or .fst file."),
     ] = None,
     json_: Json = False,
     quiet: Quiet = False,

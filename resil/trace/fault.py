@@ -20,6 +20,7 @@ from resil.record.trace import Trace
 from resil.rtl_harness.engine.contract import CampaignEngine
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.engine.trace.tracer import Tracer
+from resil.rtl_harness.engine.trace.waves import FST_PACKAGE, written_kinds
 from resil.rtl_harness.faults import Fault, Injection
 from resil.run.recorded_bench import recorded_bench
 from resil.trace.document import Traced, trace_document
@@ -84,7 +85,7 @@ def trace_injection(run_dir: Path, number: int, *, waves: Path | None = None) ->
     Args:
         run_dir: Run folder, finished or not.
         number: Number of the injection.
-        waves: Where to write a waveform of what differed, a .vcd file; None for nowhere.
+        waves: Where to write a waveform of what differed, a .vcd or .fst file; None for nowhere.
 
     Raises:
         ConsistencyError: Something else came of it than is stored.
@@ -161,10 +162,17 @@ def check_waves(waves: Path | None) -> None:
     """Refuse, before anything is built, a waveform that could not be written."""
     if waves is None:
         return
-    if waves.suffix != ".vcd" or waves.is_dir() or not waves.absolute().parent.is_dir():
+    kinds = written_kinds()
+    if waves.suffix == ".fst" and waves.suffix not in kinds:
         raise ResilError(
-            f"{waves}: expected a .vcd file in a folder that exists, found otherwise; choose another "
-            "name, or resil replay --waves for all signals of the run as .fst",
+            f"{waves}: expected the package {FST_PACKAGE}, which writes .fst, found none; "
+            "pip install 'resil[waves]', or choose a .vcd file",
+            "--waves",
+        )
+    if waves.suffix not in kinds or waves.is_dir() or not waves.absolute().parent.is_dir():
+        raise ResilError(
+            f"{waves}: expected a .vcd or .fst file in a folder that exists, found otherwise; choose another "
+            "name",
             "--waves",
         )
 

@@ -29,7 +29,7 @@ from resil.rtl_harness.engine.trace.fault_trace import (
 from resil.rtl_harness.engine.trace.history import DifferenceHistory
 from resil.rtl_harness.engine.trace.pair_run import PairRun
 from resil.rtl_harness.engine.trace.storage_bits import StorageBits, StorageWord
-from resil.rtl_harness.engine.trace.vcd import write_waves
+from resil.rtl_harness.engine.trace.waves import write_waves
 from resil.rtl_harness.engine.trace.window import GateNetlist
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.faults import Fault, Injection, Reported, Rise, Seen

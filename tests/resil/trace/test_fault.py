@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from resil.folder.recorded_injection import find_injection
 from resil.record.errors import ReportError
 from resil.record.fields import json_schema
 from resil.record.trace import Trace
+from resil.rtl_harness.engine.trace import waves
 from resil.rtl_harness.errors import HarnessError
 from resil.trace.document import phases_of
 from resil.trace.fault import site_named, trace_fault, trace_injection
@@ -99,9 +101,9 @@ def test_a_fault_without_a_run_is_traced_likewise(run, rows, example):
 
 
 def test_what_differs_is_written_as_a_waveform(run, rows, tmp_path):
-    waves = tmp_path / "fault.vcd"
-    trace = trace_injection(run, first(rows, "hang"), waves=waves)
-    assert waves.read_text().count("$var reg") == 2 * len(trace.registers)
+    file = tmp_path / "fault.vcd"
+    trace = trace_injection(run, first(rows, "hang"), waves=file)
+    assert file.read_text().count("$var reg") == 2 * len(trace.registers)
 
 
 def test_names_of_sites_are_found_again(run, rows, example):
@@ -133,6 +135,12 @@ def test_arguments_that_do_not_fit_are_refused(run, example, tmp_path):
     with pytest.raises(StoreError, check=about("number")):
         trace_injection(run, 10**9)
     with pytest.raises(ResilError, check=about("--waves")):
+        trace_injection(run, 3, waves=tmp_path / "fault.ghw")
+
+
+def test_fst_without_its_package_is_refused_before_anything_is_built(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(waves, "find_spec", lambda name: None)
+    with pytest.raises(ResilError, match=re.escape("resil[waves]"), check=about("--waves")):
         trace_injection(run, 3, waves=tmp_path / "fault.fst")
 
 

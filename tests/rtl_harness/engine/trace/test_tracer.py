@@ -9,6 +9,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+import pywellen
 
 from resil.rtl_harness.design.elaboration import elaborate
 from resil.rtl_harness.design.target import load_target
@@ -21,6 +22,7 @@ from resil.rtl_harness.engine.trace.history import DifferenceHistory
 from resil.rtl_harness.engine.trace.pair_run import PairRun
 from resil.rtl_harness.engine.trace.storage_bits import StorageBits
 from resil.rtl_harness.engine.trace.tracer import Tracer
+from resil.rtl_harness.engine.trace.waves import written_kinds
 from resil.rtl_harness.engine.trace.window import TraceWindow
 from resil.rtl_harness.engine.workload import OutputSpec, Workload
 from resil.rtl_harness.errors import HarnessError, SimulationError
@@ -332,6 +334,24 @@ def test_waves_hold_what_differed_in_both_runs(tracer, injections, recorded, tmp
                 assert own.value(f"{side}.{scope}.{name}", cycle) == other.value(word, cycle)
                 compared += 1
     assert compared > 100
+
+
+def values_in_time(file, end):
+    """Return what each signal is worth at all times up to an end, as Wellen reads it."""
+    waves = pywellen.Waveform(str(file))
+    return {var.full_name: [var.signal.value_at(time) for time in range(end)] for var in waves.all_vars()}
+
+
+def test_both_kinds_of_waveforms_say_the_same(tracer, injections, tmp_path):
+    if ".fst" not in written_kinds():
+        pytest.skip("pylibfst is not installed: pip install 'resil[waves]'")
+    injection = next(i for i in injections if i.seen is Seen.SDC_CRITICAL and i.detected is None)
+    files = [tmp_path / "own.vcd", tmp_path / "own.fst"]
+    ends = [tracer.trace(injection.fault, waves=file).end for file in files]
+    plain, packed = (values_in_time(file, end) for file, end in zip(files, ends, strict=True))
+    assert packed == plain
+    assert any(len(set(values)) > 2 for values in plain.values())
+    assert any(plain[name] != plain[name.replace("golden", "faulty", 1)] for name in plain)
 
 
 def test_stuck_bits_and_later_cycles_are_refused(tracer, engine):
