@@ -54,7 +54,7 @@ _ROOMS["run"] = {*_ROOMS}
 _ROOMS["validation"] = {
     *("record", "campaign", "bench", "faults", "folder", "results", "prepare", "run"),
 }
-_ROOMS["lists"] = {"record", "campaign", "bench", "prepare", "run"}
+_ROOMS["lists"] = {"record", "campaign", "bench", "faults", "folder", "results", "prepare", "run"}
 _ROOMS["trace"] = {*_ROOMS["validation"], "work"}
 _ROOMS["protection"] = {*_ROOMS} - {"farm", "work", "faults", "trace", "validation", "lists"}
 _ROOMS["study"] = {*_ROOMS} - {"work", "faults", "trace", "validation", "lists"}

@@ -36,11 +36,22 @@ Figures = Annotated[
 ]
 
 
+FaultList = Annotated[
+    Path | None,
+    typer.Option(
+        "--fault-list",
+        metavar="FILE",
+        help="Write each fault with its status (.csv, .parquet, else one a line), in place of the reports.",
+    ),
+]
+
+
 def report(
     run_dir: RunDir,
     assessor: Assessor = None,
     validation: Evidence = None,
     figures: Figures = None,
+    fault_list: FaultList = None,
     json_: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -58,6 +69,13 @@ def report(
         write_kit(kit, assessor)
         show(kit.plain(), json_, lambda: print(kit_text(kit, assessor)))
         raise typer.Exit(ExitCode.MET if kit.usable else ExitCode.INTERNAL)
+    if fault_list is not None:
+        from resil.lists.of_run import write_run_faults
+
+        listed = write_run_faults(run_dir, fault_list)
+        said = ", ".join(f"{number:,} {status}" for status, number in listed.statuses.items())
+        show(listed.plain(), json_, lambda: print(f"{listed.written}: {said}"))
+        return
     from resil.results.report import report_run, write_paper_figures
 
     if figures is not None:

@@ -105,7 +105,8 @@ def _rows(file: Path) -> Iterator[tuple[int, Mapping[str, str]]]:
         return
     names = [own.name for own in fields(ListedFault)]
     for number, line in enumerate(lines, 1):
-        words = line.replace(",", " ").split()
+        # What a list of resil says of a fault besides has its name before it.
+        words = [word for word in line.replace(",", " ").split() if "=" not in word]
         if len(words) > len(names):
             raise ResilError(
                 f"{file}: row {number}: expected {' '.join(names)}, found {line!r}; correct it", "LIST"
@@ -142,11 +143,23 @@ def _number(name: str, text: str) -> int:
     return int(text)
 
 
-def write_rows(file: Path, columns: Mapping[str, Sequence[str | int]]) -> None:
-    """Write a list with what came of it: columns of one length, as CSV or Parquet by the file's suffix."""
+def write_rows(file: Path, columns: Mapping[str, Sequence[str | int | float]]) -> None:
+    """Write a list with what came of it: columns of one length, by the file's suffix.
+
+    CSV, Parquet, or, with another suffix, a fault a line: the columns of `ListedFault`, then those that are
+    not empty as `name=value`.
+    """
     if file.suffix == ".parquet":
         write_file(
             file, lambda path: pq.write_table(pa.table({k: list(v) for k, v in columns.items()}), path)
+        )
+        return
+    if file.suffix != ".csv":
+        places = {name: place for place, name in enumerate(columns)}
+        first = [places[own.name] for own in fields(ListedFault)]
+        others = [(name, place) for name, place in places.items() if place not in first]
+        write_text(
+            file, "".join(f"{_line(row, first, others)}\n" for row in zip(*columns.values(), strict=True))
         )
         return
     text = io.StringIO()
@@ -154,3 +167,8 @@ def write_rows(file: Path, columns: Mapping[str, Sequence[str | int]]) -> None:
     table.writerow(columns)
     table.writerows(zip(*columns.values(), strict=True))
     write_text(file, text.getvalue())
+
+
+def _line(row: tuple[str | int | float, ...], first: Sequence[int], others: Sequence[tuple[str, int]]) -> str:
+    given = (f"{name}={str(row[place]).replace(' ', '_')}" for name, place in others if row[place] != "")
+    return " ".join([*(str(row[place]) for place in first), *given])

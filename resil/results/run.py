@@ -16,7 +16,7 @@ from resil.campaign.sampling_settings import EVENLY
 from resil.errors import StoreError
 from resil.files import read_parquet
 from resil.folder.contents import content_of
-from resil.folder.finished import finished_run
+from resil.folder.finished import Finished, finished_run
 from resil.folder.store import INJECTIONS, SITES, STRATA
 from resil.folder.strata_file import Drawn, read_strata
 from resil.record.detail import Detail
@@ -40,6 +40,7 @@ class FinishedRun:
     """A finished run; `resil.Run` is one whose injections can be traced too.
 
     Attributes:
+        found: The folder, as it was found to be usable.
         path: The run folder.
         summary: The results, by the fields of `summary.json`.
 
@@ -51,6 +52,7 @@ class FinishedRun:
 
     def __init__(self, path: str | Path) -> None:
         found = finished_run(Path(path))
+        self.found: Finished = found
         self.path: Path = found.path
         self.summary: Summary = found.summary
 
@@ -105,8 +107,8 @@ class FinishedRun:
         rows = rows.append_column("register_class", classes.take(rows["site"]))
         frame: pd.DataFrame = rows.sort_by("injection").to_pandas()
         frame = frame.rename(columns={"path": "register"})
-        frame["name"] = _names(frame)
-        frame["weight"] = weights_of(self._drawn, frame["injection"].to_numpy())
+        frame["name"] = site_names(frame)
+        frame["weight"] = weights_of(self.drawn, frame["injection"].to_numpy())
         return frame
 
     def counted(self) -> pd.DataFrame:
@@ -117,7 +119,7 @@ class FinishedRun:
         what counts are those after it; what earlier results of this folder needed beyond these does not.
         """
         rows = self.injections()
-        return rows[self._drawn.count(rows["injection"].to_numpy())].reset_index(drop=True)
+        return rows[self.drawn.count(rows["injection"].to_numpy())].reset_index(drop=True)
 
     def fit(self, by: Sequence[str] = (), outcomes: Collection[str] | None = None) -> pd.DataFrame:
         """Return the hazardous FIT of each part of the injections, the highest first.
@@ -162,7 +164,7 @@ class FinishedRun:
             )
         question = Question.of(self._sampling, columns, asked)
         plan = self._sampling.plan
-        return fit_of_domains(rows, self._drawn, self._injected(question.storage), question, plan)
+        return fit_of_domains(rows, self.drawn, self._injected(question.storage), question, plan)
 
     def fit_of(self, injections: Collection[int]) -> Interval:
         """Return the FIT that some injections stand for, whatever they have in common, with limits.
@@ -186,7 +188,7 @@ class FinishedRun:
         rows["outcome"] = np.where(own, _THESE, "")
         question = Question.of(self._sampling, (), (_THESE,))
         plan = self._sampling.plan
-        row = fit_of_domains(rows, self._drawn, self._injected([]), question, plan).iloc[0]
+        row = fit_of_domains(rows, self.drawn, self._injected([]), question, plan).iloc[0]
         return Interval(float(row["fit"]), float(row["fit_lo"]), float(row["fit_hi"]), question.confidence)
 
     @property
@@ -304,11 +306,12 @@ class FinishedRun:
         texts = frame.columns.intersection(["block", "kind", "register", "register_class"])
         frame[texts] = frame[texts].astype(str)
         if "name" in names:
-            frame["name"] = _names(frame)
+            frame["name"] = site_names(frame)
         return frame
 
     @cached_property
-    def _drawn(self) -> Drawn:
+    def drawn(self) -> Drawn:
+        """How injections were drawn, and which of them count."""
         return read_strata(self.path / STRATA)
 
     def _sites(self) -> pa.Table:
@@ -335,7 +338,7 @@ class FinishedRun:
         return {(s.block, s.kind): sums[s.block, s.kind] / s.bits for s in strata}
 
 
-def _names(frame: pd.DataFrame) -> pd.Series[str]:
+def site_names(frame: pd.DataFrame) -> pd.Series[str]:
     """Return bits as the source would write them: register, word of a memory, bit."""
     memory = frame["kind"].isin(("sram", *EXTERNAL_KINDS))
     word = np.where(memory, "[" + frame["word"].astype(str) + "]", "")
