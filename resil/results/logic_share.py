@@ -35,8 +35,9 @@ def _shares(
     faults: str, evidence: Evidence, outcomes: frozenset[str], blocks: Sequence[str], other: float | None
 ) -> list[LogicShare]:
     hazardous = Hazards(outcomes).among(classes_of(evidence))
+    # Cells may lie in no block, though all storage does: what is left out here would be missing from sums.
     known = {group.block for group in evidence.groups}
-    places = [block for block in blocks if block in known]
+    places = [*(block for block in blocks if block in known), *sorted(known - set(blocks))]
     return [_share(faults, block, evidence, hazardous, other) for block in (*places, TOTAL)]
 
 

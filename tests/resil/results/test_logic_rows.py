@@ -135,6 +135,14 @@ def test_derated_pulses_stand_in_the_sensitivity():
     assert derated["pmhf_share"].value == pytest.approx(1.0 + 50 * 0.3)
 
 
+def test_logic_outside_all_blocks_is_in_the_rows_of_blocks():
+    """The fault: its rate is in the total alone, so what is summed over blocks has lost it."""
+    glue = Evidence((*PULSES.groups, PooledGroup("(no block)", "logic", 5.0, {"masked": 5, "hang": 5})))
+    found = logic_shares(grounds(NamedRun(glue, None, "pulses")), ("mac",))
+    assert [own.block for own in found] == ["mac", "(no block)", "total"]
+    assert sum(own.logic_fit for own in found[:-1]) == pytest.approx(found[-1].logic_fit) == 0.3 + 2.5
+
+
 def test_the_share_of_logic_is_stated_by_block():
     both = NamedRun(STUCK, None, "stuck").joined(NamedRun(PINS, None, "pins"))
     found = logic_shares(grounds(LOGIC, both), ("cc", "mac"))
