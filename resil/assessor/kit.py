@@ -41,11 +41,11 @@ EXCHANGE = (
     "Rates are in FIT, intervals are [estimate, lower limit, upper limit]."
 )
 _NOT_MODELLED = (
-    ("transients in logic", "Pulses in combinational logic are not injected by upsets of storage."),
+    ("transients in logic", "Upsets of storage say nothing of pulses in combinational logic: those "
+    "are a campaign of their own, which [safety] logic names where there is one."),
     ("clock and reset trees", "Faults of clock and reset trees are not injected."),
-    ("permanent faults of logic", "Stuck pins of cells between registers are not injected; stuck storage "
-    "bits are "
-     "a campaign of their own."),
+    ("permanent faults of logic", "Stuck storage bits say nothing of stuck pins of cells: those are a "
+    "campaign of their own, which [safety] permanent_logic names where there is one."),
     ("timing, voltage, temperature", "Nothing is said of delays, voltage, temperature or ageing."),
     ("systematic faults", "Bugs of the RTL, the compiler or the network are no random hardware failures."),
     ("layout", "Placement is not known: bits of different words are not hit together."),
