@@ -35,6 +35,7 @@ BESIDE = {
     **{f"workload.{key}": IMAGES | OUTPUT for key in ("decision", "operations", "parameters")},
     "technology.flip_flop_range": {"name": "finfet16", "flip_flop_fit": 1e-4},
     "technology.sram_range": {"name": "finfet16", "sram_fit_per_mbit": 10.0},
+    "technology.logic_range": {"name": "finfet16", "logic_fit": 1e-5},
     **{
         f"execution.dask.{key}": {"cluster": "slurm", "workers": 2}
         for key in ("workers", "memory", "walltime", "queue", "account", "interface", "python")

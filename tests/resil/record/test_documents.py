@@ -50,7 +50,9 @@ def protection_of(document):
 
 
 PROTECTION_PATHS = [
-    p for p in paths(PROTECTION) if not {"choices", "fit_after_by_kind", "due_after_by_kind"} & {*p[1:-1]}
+    p
+    for p in paths(PROTECTION)
+    if not {"choices", "fit_after_by_kind", "due_after_by_kind"} & {*p[1:-1]} and p[-2:-1] != ("blocks",)
 ]
 
 
