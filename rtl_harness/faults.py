@@ -49,16 +49,16 @@ class Outcome(StrEnum):
 class Fault:
     """An upset or a stuck bit; docs/explanation/faults.md defines both.
 
-    An upset is a storage bit, or a cluster of adjacent bits of the same word, inverted once. A stuck bit is
-    held at a value from the release of reset on: after each edge of the clock it is set again once the design
-    has settled, and the design settles anew before anything is sampled.
+    An upset is a storage bit, or a cluster of adjacent bits of the same word or of neighbours by a placement,
+    inverted once. A stuck bit is held at a value from the release of reset on: after each edge of the clock
+    it is set again once the design has settled, and the design settles anew before anything is sampled.
 
     Attributes:
         site: Index of the bit, or of the lowest bit of the cluster, in the target's `SiteTable`, from 0.
         cycle: Number of the active clock edge after reset was released, from 0. The bits are
             inverted once the design has settled after that edge, and are free from then on. 0 of a stuck
             bit.
-        bits: Size of the cluster: the sites `site` .. `site + bits - 1`. `SiteTable.room` says how many there
+        bits: Size of the cluster, whose sites are `SiteTable.cluster`. `SiteTable.room` says how many there
             can be. 1 of a stuck bit.
         held: What the bit is held at, 0 or 1; None for an upset.
     """

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from itertools import accumulate, pairwise
@@ -125,10 +125,16 @@ class SiteTable:
     Attributes:
         elements: Registers and memories.
         absent: Sites that are no hardware, ascending; empty if all are, or if nothing is known of it.
+        neighbours: Of each site those that lie nearest on the die, the nearest first: what an upset of
+            several bits flips besides. None if no placement is known: then it flips the next bits of the
+            word.
     """
 
     elements: tuple[StorageElement, ...]
     absent: tuple[Absent, ...] = ()
+    neighbours: Mapping[int, tuple[int, ...]] | None = field(
+        default=None, kw_only=True, compare=False, repr=False
+    )
 
     @staticmethod
     def of(elements: Sequence[StorageElement], absent: Sequence[Absent] = ()) -> SiteTable:
@@ -156,7 +162,12 @@ class SiteTable:
         return bisect_right(self.offsets, site) - 1
 
     def room(self, site: int) -> int:
-        """Return how many bits the word that holds `site` has from there on: the largest cluster."""
+        """Return how many bits a cluster that begins at `site` has at the most.
+
+        Those that the word has from there on; by a placement, the site and its neighbours.
+        """
+        if self.neighbours is not None:
+            return 1 + len(self.neighbours.get(site, ()))
         index = self.element_index(site)
         width = self.elements[index].width
         return width - (site - self.offsets[index]) % width
@@ -185,12 +196,18 @@ class SiteTable:
         """Return how many bits of element `index` are hardware."""
         return self.elements[index].bits - sum(run.bits for run in self._within(index))
 
+    def cluster(self, site: int, bits: int = 1) -> Sequence[int]:
+        """Return the sites of the flip-flops of an upset of `bits` bits, `site` first."""
+        if self.neighbours is None:
+            return range(site, site + bits)
+        return (site, *self.neighbours.get(site, ())[: bits - 1])
+
     def flipped(self, site: int, bits: int = 1) -> list[int]:
-        """Return the sites that change when the flip-flops of `bits` sites from `site` on do.
+        """Return the sites that change when an upset of `bits` flip-flops begins at `site`, those first.
 
         A flip-flop that serves for several bits of the source code changes all of them.
         """
-        own = range(site, site + bits)
+        own = self.cluster(site, bits)
         return [*own, *(copy for one in own for copy in self._copies.get(one, ()) if copy not in own)]
 
     def _within(self, index: int) -> tuple[Absent, ...]:

@@ -157,7 +157,7 @@ def check_until_detection(target: Target, workload: Workload, wanted: bool) -> N
 
 
 def check_fault(fault: Fault, elaboration: Elaboration, cycles: int) -> None:
-    """Raise HarnessError unless the fault lies in the site table, in one word, and within `cycles`.
+    """Raise HarnessError unless the fault is in the site table, with all of its bits, and within `cycles`.
 
     A latch cannot be held: while it is open it follows its input again at once.
     """
@@ -170,8 +170,9 @@ def check_fault(fault: Fault, elaboration: Elaboration, cycles: int) -> None:
         )
     if fault.bits > 1 and fault.bits > (room := sites.room(fault.site)):
         raise HarnessError(
-            f"{fault}: expected a cluster within one word, but from {sites[fault.site].name} on it has "
-            f"{room} of {fault.bits} bits; make the cluster smaller or begin it lower",
+            f"{fault}: expected a cluster within one word, or of neighbours by the placement, but from "
+            f"{sites[fault.site].name} on there are {room} of {fault.bits} bits; make the cluster smaller or "
+            "begin it lower",
             "fault.bits",
         )
     if fault.held is not None and elaboration.is_latch(path := sites[fault.site].element.path):
@@ -187,7 +188,8 @@ def describe_fault(fault: Fault, sites: SiteTable, workload: str) -> str:
     name = sites[fault.site].name
     if fault.held is not None:
         return f"fault at site {fault.site} ({name} held at {fault.held}), workload {workload}"
-    what = f"{name} and {fault.bits - 1} above" if fault.bits > 1 else name
+    more = [sites[own].name for own in sites.cluster(fault.site, fault.bits)[1:]]
+    what = f"{name} and with it {', '.join(more)}" if more else name
     return f"fault at site {fault.site} ({what}), cycle {fault.cycle}, workload {workload}"
 
 

@@ -189,16 +189,16 @@ class CocotbEngine(WholeRuns):
         worker.send(do="inject", **self._request(fault))
         return fault
 
-    def _place(self, site: int, bits: int = 1) -> tuple[int, int, int, int]:
-        """Return element, word, bit and number of bits of a site."""
+    def _place(self, site: int) -> tuple[int, int, int]:
+        """Return element, word and bit of a site."""
         found = self.elaboration.sites[site]
-        return self.elaboration.sites.element_index(site), found.word, found.bit, bits
+        return self.elaboration.sites.element_index(site), found.word, found.bit
 
     def _request(self, fault: Fault) -> dict[str, Any]:
         sites = self.elaboration.sites
         changed = sites.flipped(fault.site, fault.bits)
         request: dict[str, Any] = {
-            "bits": [self._place(fault.site, fault.bits), *(self._place(s) for s in changed[fault.bits :])],
+            "bits": [self._place(s) for s in changed],
             "cycle": fault.cycle,
             "limit": self.timeout_cycles,
         }

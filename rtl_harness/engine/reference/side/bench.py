@@ -74,9 +74,9 @@ class StoredWords:
         if _bits(self.words[word]) & mask != (mask if value else 0):
             raise NotAppliedError(f"{self.path}: the bit did not stay at {value}")
 
-    def mask(self, bit: int, bits: int) -> int:
-        """Return the mask of `bits` bits from `bit` up in the simulator's word."""
-        return ((1 << bits) - 1) << (self.low + bit)
+    def mask(self, bit: int) -> int:
+        """Return the mask of a bit in the simulator's word."""
+        return 1 << (self.low + bit)
 
 
 class BenchHandles:

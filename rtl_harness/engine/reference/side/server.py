@@ -145,10 +145,10 @@ class _Server:
     def _words(self, places: list[list[int]]) -> list[tuple[StoredWords, int, int]]:
         """Return cell, word and mask of each word of the simulator that has some of these bits."""
         masks: dict[int, tuple[StoredWords, int, int]] = {}
-        for element, word, bit, bits in places:
+        for element, word, bit in places:
             cell = self.bench.cells[element]
             handle = id(cell.words[word])
-            masks[handle] = (cell, word, masks.get(handle, (cell, word, 0))[2] | cell.mask(bit, bits))
+            masks[handle] = (cell, word, masks.get(handle, (cell, word, 0))[2] | cell.mask(bit))
         return list(masks.values())
 
     async def _hold(
