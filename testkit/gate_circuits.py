@@ -25,7 +25,7 @@ from resil.rtl_harness.engine.logic.library import (
 )
 
 BUF, NOT, AND, NAND, OR, NOR, XOR, XNOR, ANDNOT, ORNOT, MUX, NMUX, READ = range(13)
-NET, OPERAND, DATA, LOAD = PinKind
+NET, OPERAND, DATA, LOAD, _, _ = PinKind
 
 
 # Outputs for s, b, a from 000 to 111.
@@ -169,6 +169,7 @@ class JudgedMachines:
         self.memory = np.tile(np.array(netlist.memory, np.int64), (count, 1))
         self.value = np.zeros((netlist.nets, count), np.int64)
         self.value[1] = 1
+        self.faults = faults
 
     def _as_held(self, key: tuple[PinKind, int, int], value: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         if key in self.held:
@@ -186,6 +187,15 @@ class JudgedMachines:
         for machine, _ in self.held.get((LOAD, row, 0), ()):
             acts[machine] = False
         return acts
+
+    def strike(self, row: int) -> None:
+        """Invert what upsets of this row invert."""
+        for machine, fault in enumerate(self.faults):
+            for kind, at, value, _ in fault:
+                if value == row and kind is PinKind.FLIP_FLOP_UPSET:
+                    self.stored[machine, at] ^= 1
+                if value == row and kind is PinKind.MEMORY_UPSET:
+                    self.memory[machine, at // 8] ^= 1 << at % 8
 
     def settle(self) -> None:
         """Evaluate all, until no asynchronous load changes anything."""
@@ -239,6 +249,7 @@ class JudgedMachines:
         news = [i for i in range(len(self.n.alarms)) if not usual[i] and self.n.detects >> i & 1]
         for cycle in range(1, limit + 1):
             self.edge()
+            self.strike(cycle)
             self.settle()
             going = self.end == 0
             for i, net in enumerate(self.n.alarms):

@@ -72,13 +72,16 @@ class PinKind(IntEnum):
 
     NET: it drives a net, all of which is held. OPERAND: an input of a gate; what else the net feeds is not
     held. DATA: what a flip-flop takes at each edge. LOAD: the asynchronous load of a flip-flop, held where it
-    does not act.
+    does not act. FLIP_FLOP_UPSET, MEMORY_UPSET: no pin, but storage that is inverted once; see `flipped` and
+    `flipped_bit`.
     """
 
     NET = 0
     OPERAND = 1
     DATA = 2
     LOAD = 3
+    FLIP_FLOP_UPSET = 4
+    MEMORY_UPSET = 5
 
 
 class HeldPin(NamedTuple):
@@ -87,8 +90,8 @@ class HeldPin(NamedTuple):
     Attributes:
         kind: See `PinKind`.
         at: Net, row of the gates, or row of the flip-flops.
-        value: 0 or 1.
-        column: Of an operand: 1 a, 2 b, 3 s.
+        value: 0 or 1; of an upset the number of edges before it.
+        column: Of an operand: 1 a, 2 b, 3 s; of an upset the memory.
     """
 
     kind: PinKind
@@ -98,7 +101,17 @@ class HeldPin(NamedTuple):
 
 
 HeldPins = tuple[HeldPin, ...]
-"""A permanent fault: pins that are held from the release of reset on."""
+"""A fault: pins that are held from the release of reset on, and storage that is inverted once."""
+
+
+def flipped(flip_flop: int, cycle: int) -> HeldPin:
+    """Return the upset of a flip-flop, by its row, in a cycle as `Fault.cycle` counts them."""
+    return HeldPin(PinKind.FLIP_FLOP_UPSET, flip_flop, cycle + 1)
+
+
+def flipped_bit(memory: int, bit: int, cycle: int) -> HeldPin:
+    """Return the upset of a bit of a memory, counted over all bytes of its words as the model keeps them."""
+    return HeldPin(PinKind.MEMORY_UPSET, bit, cycle + 1, memory)
 
 
 @dataclass(frozen=True, slots=True)

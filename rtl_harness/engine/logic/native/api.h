@@ -64,9 +64,12 @@ enum PinKind : int32_t {
   kOperandPin = 1,  // takes operand `column` of gate `at`: 1 a, 2 b, 3 s; nothing else is held
   kDataPin = 2,     // what flip-flop `at` takes at each edge
   kLoadPin = 3,     // the asynchronous load of flip-flop `at`, held where it does not act
+  // No pin: storage that is inverted once, when all has settled after `value` edges.
+  kFlipFlopUpset = 4,  // flip-flop `at`
+  kMemoryUpset = 5,    // of memory `column` bit `at`, counted over the bytes of its words
 };
 
-/// A pin, or one of several that a fault holds.
+/// A pin, or one of several that a fault holds; or an upset that goes with them.
 struct HeldPin {
   int32_t kind;
   int32_t at;

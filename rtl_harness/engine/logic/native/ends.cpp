@@ -174,5 +174,6 @@ Lanes Group::memories_differ(Context& c, uint64_t r, const Lanes& which) const {
 
 void Group::drop(const Lanes& which) {
   live_ &= ~which;
+  std::erase_if(upsets_, [&](const Upset& upset) { return !lane(live_, upset.machine); });
   for (Held& h : held_) h.zero &= live_, h.one &= live_;
 }

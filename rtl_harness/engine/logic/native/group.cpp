@@ -30,6 +30,10 @@ void Group::add(Context& c, uint32_t fault, const HeldPins& held, const HeldPin*
 }
 
 void Group::hold(const HeldPin& pin, unsigned at) {
+  if (pin.kind == kFlipFlopUpset || pin.kind == kMemoryUpset) {
+    upsets_.push_back({static_cast<uint64_t>(pin.value), at, pin});
+    return;
+  }
   const Held wanted{static_cast<PinKind>(pin.kind), pin.at, pin.column, Lanes{}, Lanes{}};
   // Faults come in the order of their places: what is held already stands at the end.
   auto found = std::find_if(held_.rbegin(), held_.rend(), [&](const Held& h) { return h.is(wanted); });
@@ -47,6 +51,7 @@ uint64_t Group::deadline(const Context& c, const Machine& m) const {
 void Group::run(Context& c, uint64_t from, uint64_t to) {
   c.evaluator.enter(from, state_, held_, overlay_);
   written_ = 0;
+  std::sort(upsets_.begin(), upsets_.end(), [](const Upset& a, const Upset& b) { return a.row > b.row; });
   for (uint64_t r = from; r < to && any(live_); ++r) cycle(c, r);
   state_ = c.evaluator.leave(live_);
 }
@@ -55,12 +60,34 @@ void Group::cycle(Context& c, uint64_t r) {
   ++c.counts.group_cycles;
   c.counts.lane_cycles += alive();
   const bool before = hot_;
+  strike(c, r);
   settle(c);
   observe(c, r);
   if (!any(live_)) return;
   write(c, r);
   // Where loads have ceased to act, flip-flops take what they did not take before, changed or not.
   c.evaluator.step(live_, hot_ || before);
+}
+
+// What is stored is inverted where upsets fall into this row. A machine is not where it was before one.
+void Group::strike(Context& c, uint64_t r) {
+  for (; !upsets_.empty() && upsets_.back().row == r; upsets_.pop_back()) {
+    const Upset& upset = upsets_.back();
+    Lanes struck = {};
+    set_lane(struck, upset.machine);
+    recent_.valid &= ~struck;
+    old_.valid &= ~struck;
+    const uint32_t at = static_cast<uint32_t>(upset.what.at);
+    if (upset.what.kind == kFlipFlopUpset) {
+      c.evaluator.store(at, c.evaluator.stored(at) ^ struck);
+      continue;
+    }
+    const uint32_t memory = static_cast<uint32_t>(upset.what.column);
+    const uint32_t bits = 8 * static_cast<uint32_t>(design_->memories[memory].entry_bytes);
+    overlay_.make(memory, at / bits)[at % bits] ^= struck;
+    written_ |= memory_bit(memory);
+    wrote_ |= struck;
+  }
 }
 
 void Group::settle(Context& c) {

@@ -19,6 +19,13 @@ struct Machine {
   bool loops = false;
 };
 
+/// Storage that is inverted once.
+struct Upset {
+  uint64_t row = 0;      // in which it is, before that row settles
+  unsigned machine = 0;  // its lane
+  HeldPin what{};
+};
+
 /// What all groups of a call have in common.
 struct Context {
   const Design& design;
@@ -66,6 +73,7 @@ class Group {
   void cycle(Context& c, uint64_t r);
   void settle(Context& c);
   bool load(Context& c);
+  void strike(Context& c, uint64_t r);
   void observe(Context& c, uint64_t r);
   void note_alarms(Context& c, uint64_t r);
   void note_moves(Context& c, uint64_t r);
@@ -96,6 +104,7 @@ class Group {
   uint64_t written_ = 0;          // memories that were written to at the last edge, a bit for each
   bool hot_ = false;              // an asynchronous load may act in the present row
   uint64_t next_stop_ = 0;        // no machine stops earlier
+  std::vector<Upset> upsets_;     // that are still to come; from `run` on the next one is the last
   Snapshot recent_, old_;
   uint64_t begun_ = 0;
 };

@@ -30,6 +30,8 @@ inline bool any(const Lanes& a) {
 inline bool lane(const Lanes& a, unsigned i) { return a[i / 64] >> (i % 64) & 1; }
 inline void set_lane(Lanes& a, unsigned i) { a[i / 64] |= uint64_t{1} << (i % 64); }
 
+inline void clear_lane(Lanes& a, unsigned i) { a[i / 64] &= ~(uint64_t{1} << (i % 64)); }
+
 inline unsigned count(const Lanes& a) {
   unsigned found = 0;
   for (unsigned i = 0; i < kLaneWords; ++i) found += static_cast<unsigned>(std::popcount(a[i]));

@@ -26,6 +26,7 @@ void Group::look_back(Context& c, uint64_t r) {
 // there for ever. What it does from there to its end is known then.
 void Group::compare(Context& c, uint64_t r, const Snapshot& then) {
   Lanes same = then.valid & live_ & ~wrote_;
+  for (const Upset& upset : upsets_) clear_lane(same, upset.machine);
   if (!any(same)) return;
   const uint64_t* const now = c.golden.row(r);
   const uint64_t* const before = c.golden.row(then.row);
@@ -122,6 +123,9 @@ Lanes Group::take(Context& c, Group& from, const Lanes& wanted) {
     if (at == held_.end()) at = held_.insert(held_.end(), {h.kind, h.at, h.column, Lanes{}, Lanes{}});
     at->zero |= moved(h.zero);
     at->one |= moved(h.one);
+  }
+  for (const Upset& upset : from.upsets_) {
+    if (lane(taken, upset.machine)) upsets_.push_back({upset.row, to[upset.machine], upset.what});
   }
   operation_.resize(design_->operation.size());
   for (size_t i = 0; i < operation_.size(); ++i) operation_[i] = (operation_[i] & ~own) | moved(from.operation_[i]);

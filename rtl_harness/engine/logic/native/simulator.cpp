@@ -85,6 +85,17 @@ HeldPin LogicSimulator::numbered(HeldPin pin) const {
       return pin;
     case kDataPin:
     case kLoadPin: check(design.flip_flops.size()); return pin;
+    case kFlipFlopUpset:
+    case kMemoryUpset:
+      if (pin.value < 1) throw std::runtime_error("an upset comes before the first edge");
+      if (pin.kind == kFlipFlopUpset) {
+        check(design.flip_flops.size());
+      } else {
+        const Memory& m = design.memories.at(static_cast<size_t>(pin.column));
+        check(8 * m.words * m.entry_bytes);
+        if (pin.at % (8 * m.entry_bytes) >= design.widths[pin.column]) throw std::runtime_error("a word has no such bit");
+      }
+      return pin;
     default: throw std::runtime_error("a pin of unknown kind");
   }
 }
@@ -97,7 +108,7 @@ bool LogicSimulator::is_excited(const HeldPin& pin) const {
     net = pin.column == 1 ? g.a : pin.column == 2 ? g.b : g.s;
   } else if (pin.kind == kDataPin) {
     net = design.flip_flops[pin.at].d;
-  } else if (pin.kind == kLoadPin) {
+  } else if (pin.kind != kNetPin) {
     return true;
   }
   return golden.had(net, !pin.value);
@@ -106,6 +117,7 @@ bool LogicSimulator::is_excited(const HeldPin& pin) const {
 // The net that it decides first.
 int32_t LogicSimulator::fed(const HeldPin& pin) const {
   if (pin.kind == kNetPin) return pin.at;
+  if (pin.kind == kMemoryUpset) return 0;
   return pin.kind == kOperandPin ? design.originals[pin.at].y : design.flip_flops[pin.at].q;
 }
 
@@ -128,7 +140,8 @@ void LogicSimulator::run(const HeldPins* faults, uint64_t count, const HeldPin* 
     bool excited = false, reached = false;
     for (uint32_t k = 0; k < faults[i].count; ++k) {
       const HeldPin& pin = pins[faults[i].first + k];
-      const bool compared = (pin.kind == kDataPin || pin.kind == kLoadPin) && design.counted[pin.at];
+      const bool is_pin = pin.kind <= kOperandPin;
+      const bool compared = pin.kind == kMemoryUpset || (!is_pin && design.counted[pin.at]);
       excited |= is_excited(pin);
       reached |= compared || reaches[fed(pin)];
     }

@@ -8,7 +8,14 @@ import pytest
 
 from resil.rtl_harness.engine.fast.lanes.build import paths
 from resil.rtl_harness.engine.logic.build import build_library
-from resil.rtl_harness.engine.logic.library import HeldPin, How, LogicSimulator, PinKind
+from resil.rtl_harness.engine.logic.library import (
+    HeldPin,
+    How,
+    LogicSimulator,
+    PinKind,
+    flipped,
+    flipped_bit,
+)
 from resil.rtl_harness.errors import SimulationError
 from testkit.gate_circuits import AND, MUX, NAND, NOT, OR, XOR, GateNetlist, JudgedMachines, expected
 
@@ -124,6 +131,57 @@ def test_several_pins_of_one_fault_are_held_together(fastest):
     pairs = [tuple(pins[i][0] for i in rng.choice(len(pins), 2, replace=False)) for _ in range(200)]
     pairs = [pair for pair in pairs if len({(p.kind, p.at, p.column) for p in pair}) == 2]
     compare(netlist, fastest, pairs, window=16)
+
+
+def test_upsets_alone_and_with_held_pins_end_as_machines_one_by_one(fastest):
+    """Upsets of any row, one that takes a machine back to where it was before among them."""
+    rng = np.random.default_rng(2)
+    ends = []
+    for seed in (11, 12):
+        netlist = random_netlist(seed)
+        pins = netlist.pins()
+        faults = []
+        for cycle in rng.integers(0, 60, 400).tolist():
+            upset = flipped(int(rng.integers(len(netlist.flip_flops))), cycle)
+            if rng.random() < 0.4:
+                upset = flipped_bit(0, 8 * int(rng.integers(8)) + int(rng.integers(netlist.width)), cycle)
+            held = () if rng.random() < 0.3 else pins[int(rng.integers(len(pins)))]
+            faults.append((*held, upset))
+        for window in (1, 7, 64):
+            ends += compare(netlist, fastest, faults, window=window, far=2)
+        compare(netlist, fastest, faults, 9, window=5)
+    assert {How.DONE, How.LIMIT} <= set(ends)
+
+
+def test_a_machine_that_is_still_to_be_struck_is_in_no_loop(fastest):
+    """A counter that goes round every 16 cycles: it is set back, or a register is struck, cycles later."""
+    netlist = GateNetlist()
+    count = counter(netlist, 6, 41)
+    kept = netlist.flip_flop()
+    netlist.drive(kept, kept)
+    netlist.operation, netlist.status = [], [kept, *count]
+    round_again = (HeldPin(PinKind.DATA, 4, 0), HeldPin(PinKind.DATA, 5, 0))
+    faults = [(*round_again, upset) for upset in (flipped(6, 70), flipped(2, 19), flipped(6, 3))]
+    for window in (1, 4):
+        assert compare(netlist, fastest, faults, window=window) == [How.LIMIT, How.LOOP, How.LOOP]
+
+
+@pytest.mark.parametrize(
+    ("upset", "why"),
+    [
+        (flipped(999, 3), "no such pin"),
+        (flipped(0, -1), "before the first edge"),
+        (flipped_bit(0, 8 * 8, 3), "no such pin"),
+        (flipped_bit(0, 6, 3), "no such bit"),
+    ],
+)
+def test_an_upset_of_nothing_is_refused(fastest, upset, why):
+    netlist = random_netlist(11)
+    simulator = LogicSimulator(fastest, netlist.circuit(), netlist.observed())
+    simulator.golden(500)
+    with pytest.raises(SimulationError, match=why):
+        simulator.run([(upset,)], 100)
+    simulator.close()
 
 
 def applied(build, inputs):
