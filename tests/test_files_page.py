@@ -14,6 +14,7 @@ from resil.cli import main
 from resil.record.assessor import AssessorKit
 from resil.record.explanation import Explanation
 from resil.record.fields import DOCUMENTS, json_schema
+from resil.record.listed import ListedResults
 from resil.record.mechanisms import MechanismAudit
 from resil.record.patterns import ErrorPatterns
 from resil.record.protection import Protection
@@ -68,6 +69,19 @@ def study(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
+def listed(tmp_path_factory):
+    """Folder of a fault list."""
+    folder = tmp_path_factory.mktemp("listed")
+    file = folder / "faults.csv"
+    file.write_text("site,type,time\nu_npu.u_mac.acc_q[0][5],upset,100\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("resil.lists.inject.prepare", fake.fake_bench)
+        campaign = str(write_campaign(folder))
+        main(["run", campaign, "--faults", str(file), "--out", str(folder / "out"), "--quiet"])
+    return folder / "out"
+
+
+@pytest.fixture(scope="module")
 def over_units(tmp_path_factory):
     """Folder of a run with a plan over two runs."""
     folder, runs = tmp_path_factory.mktemp("units"), []
@@ -99,8 +113,8 @@ def test_lists_of_fields_come_from_the_classes_of_the_documents():
 
 
 @pytest.mark.parametrize("document", [own for own in DOCUMENTS if own not in BUILT])
-def test_files_are_read_by_the_classes_that_the_page_lists(document, folder, study, over_units):
-    place = {Protection: over_units, StudyRecord: study}.get(document, folder)
+def test_files_are_read_by_the_classes_that_the_page_lists(document, folder, study, listed, over_units):
+    place = {Protection: over_units, StudyRecord: study, ListedResults: listed}.get(document, folder)
     text = (place / document.FILE).read_text()
     assert document.read(text).text() == text
     assert json_schema(document)["required"] == list(json.loads(text))

@@ -122,7 +122,7 @@ class Protection(Document):
     """Each network that chose."""
     hold_out: tuple[JudgedNetwork, ...]
     """The same of each network for a set that was chosen without it."""
-    logic: LogicLeft | None = None
+    logic: LogicLeft | None
     """What the set leaves of pulses in logic; null if nothing is known of them, or nothing was chosen."""
     pareto: tuple[FrontPoint, ...]
     """Sets that were judged, by area."""

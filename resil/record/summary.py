@@ -193,7 +193,7 @@ class Summary(Document):
     """Injections as the safety verdict counts them; null of an estimate."""
     safety: Safety | None
     """The answer to the safety claims; null without a `[safety]` table."""
-    logic: tuple[LogicShare, ...] = ()
+    logic: tuple[LogicShare, ...]
     """How much of the hazardous rate lies in logic, where `[safety]` names runs that say so; else none."""
     assumptions: tuple[Assumption, ...]
     """What must hold in use."""

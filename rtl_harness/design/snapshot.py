@@ -60,6 +60,7 @@ def frozen(target: Target) -> Target:
         folder,
         tuple(files[number] for number in sorted(found.includes)),
         {copy: file.path for copy, file in zip(files, found.files, strict=True)},
+        tuple(copy for copy, file in zip(files, found.files, strict=True) if file.rewritten),
         _looks(copies),
     )
     return replace(copies, snapshot=snapshot)

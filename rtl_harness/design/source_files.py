@@ -35,11 +35,13 @@ class SourceFile:
         path: Where it lies.
         content: Its bytes, of RTL of others as synthesis reads it.
         digest: SHA-256 of them.
+        rewritten: Whether they are other bytes than those of the file.
     """
 
     path: Path
     content: bytes
     digest: str
+    rewritten: bool
 
 
 @dataclass
@@ -115,11 +117,12 @@ class _SourceReader:
 
     def _number(self, path: Path) -> int:
         if path not in self.numbers:
-            content = path.read_bytes()
+            content = written = path.read_bytes()
             if path.suffix in RTL_SUFFIXES and PACKAGE not in path.parents:
                 content = as_synthesised(content, self.defines)
             self.numbers[path] = len(self.found.files)
-            self.found.files.append(SourceFile(path, content, sha256(content).hexdigest()))
+            digest = sha256(content).hexdigest()
+            self.found.files.append(SourceFile(path, content, digest, content != written))
         return self.numbers[path]
 
     def _listed(self, path: Path) -> None:

@@ -80,6 +80,7 @@ class Snapshot:
         folder: In the cache, with the copies.
         rtl: Those that may be RTL.
         origins: Of what each is a copy.
+        rewritten: Those that have not the text of what they are copies of; see `as_synthesised`.
         of: What the target says of its files: if it says something else, these are not its copies.
     """
 
@@ -87,6 +88,7 @@ class Snapshot:
     folder: Path
     rtl: tuple[Path, ...]
     origins: Mapping[Path, Path]
+    rewritten: tuple[Path, ...]
     of: tuple[object, ...]
 
 

@@ -93,8 +93,8 @@ class DifferenceEngine(VerilatorEngine):
         model = self._model
         self.differences = DifferenceMap(target, elaboration, model.origin, model.memory_words)
         model.map = self.differences
-        # From here on sites are looked up for their names and blocks alone.
-        self.elaboration = model.elaboration = replace(elaboration, sites=table)
+        model.sites = table
+        self.elaboration = replace(elaboration, sites=table)
 
     def classified(self, fault: Fault, end: RunEnd) -> Injection:
         """Return the injection of a fault whose run ended so."""

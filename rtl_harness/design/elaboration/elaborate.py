@@ -29,7 +29,6 @@ from resil.rtl_harness.design.elaboration.register_class import (
 from resil.rtl_harness.design.elaboration.yosys import read_commands, rtl_key, run_yosys
 from resil.rtl_harness.design.sites import SiteTable, StorageElement
 from resil.rtl_harness.design.snapshot import frozen, snapshot_of
-from resil.rtl_harness.design.source_files import RTL_SUFFIXES
 from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.errors import HarnessError
 
@@ -105,11 +104,8 @@ def _build(target: Target, parameters: Mapping[str, int], folder: Path, original
 
 def _read_otherwise(target: Target) -> list[str]:
     """Say which sources are not read as they are: see `as_synthesised`."""
-    names = [
-        path.name
-        for copy, path in snapshot_of(target).origins.items()
-        if copy.suffix in RTL_SUFFIXES and copy.read_bytes() != path.read_bytes()
-    ]
+    snapshot = snapshot_of(target)
+    names = [snapshot.origins[copy].name for copy in snapshot.rewritten]
     if not names:
         return []
     return [

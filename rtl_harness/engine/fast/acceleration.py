@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from random import Random
 
-from resil.rtl_harness.design.elaboration import Elaboration
-from resil.rtl_harness.design.sites import SiteTable
 from resil.rtl_harness.engine.fast.audit_sample import light
 from resil.rtl_harness.engine.fast.concurrent_simulator import HELD, ConcurrentSimulator
 from resil.rtl_harness.engine.fast.confirmed_answers import confirmed
@@ -188,11 +186,12 @@ class Acceleration:
 
     def _made_simulator(self) -> ConcurrentSimulator | None:
         model, golden, singles = self._model, self._golden, self._singles
-        elaboration = _of_storage(model.elaboration)
         try:
             circuit = self._shared.circuit(
                 model,
-                lambda: circuit_of(read_gates(model.target, elaboration), model.origin, model.memory_words),
+                lambda: circuit_of(
+                    read_gates(model.target, model.elaboration), model.origin, model.memory_words
+                ),
             )
             if self._timeout is Timeout.OPERATION:
                 model.injector.count_operations(operation_bits(model.target, circuit))
@@ -249,11 +248,3 @@ class Acceleration:
 
     def _work(self) -> int:
         return self._wanted.faults * self._golden.run.end.end_cycle
-
-
-def _of_storage(elaboration: Elaboration) -> Elaboration:
-    """Return an elaboration without sites that are no storage: cells of logic have no place in the RTL."""
-    stored = tuple(e for e in elaboration.sites.elements if e.path in elaboration.locations)
-    if len(stored) == len(elaboration.sites.elements):
-        return elaboration
-    return replace(elaboration, sites=SiteTable(stored, elaboration.sites.absent))

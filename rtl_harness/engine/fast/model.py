@@ -29,6 +29,7 @@ class CompiledModel:
         elaboration: Storage of the target, elaborated with the workload's parameters.
 
     Attributes:
+        sites: What faults are called by; the sites of the elaboration, if nobody names more.
         runner: Of the compiled model.
         origin: An instance that has just come out of reset.
         map: Where storage lies.
@@ -45,6 +46,7 @@ class CompiledModel:
         self.target = target
         self.workload = workload
         self.elaboration = elaboration
+        self.sites = elaboration.sites
         self._check_parameters()
         check_inferences(target, workload)
         self.runner = Runner(target, workload.parameters, variables_of(elaboration))
@@ -115,7 +117,7 @@ class CompiledModel:
 
     def describe(self, fault: Fault) -> str:
         """Return the fault in words, for messages."""
-        return describe_fault(fault, self.elaboration.sites, self.workload.name)
+        return describe_fault(fault, self.sites, self.workload.name)
 
     def check_unused(self, others: Iterable[ModelInstance] = ()) -> None:
         """Raise SimulationError if a run has written to words that its memories do not have.

@@ -128,7 +128,7 @@ class Singles:
         flips = self._model.map.flips(fault)
         try:
             result = injector.inject(flips, fault.cycle, limit, shortcuts)
-            path = self._model.elaboration.sites[fault.site].element.path
+            path = self._model.sites[fault.site].element.path
             if result.stop == Ending.NOT_APPLIED and self._model.elaboration.is_latch(path):
                 flips = [flip for flip in flips if self._is_closed(flip, fault.cycle)]
                 if not flips:

@@ -5,20 +5,20 @@ from __future__ import annotations
 
 import pytest
 
+from resil.bench.site_list import no_bits
 from resil.errors import ConsistencyError
 from resil.record.blocks import Block
 from resil.results.estimates import Estimates
 from resil.results.figures import block_fields, stored_bits
 from resil.results.summarise import _estimate
 from resil.results.summary_parts import scope_text
-from resil.stats.technology import KINDS
 from testkit.campaigns import TEXT, campaign
 from testkit.errors import about
 
 
 def bits(ff, macro, sram):
     """Storage of a block, by kind, and none outside the NPU."""
-    return {**dict.fromkeys(KINDS, 0), "ff": ff, "macro": macro, "sram": sram}
+    return no_bits() | {"ff": ff, "macro": macro, "sram": sram}
 
 
 @pytest.mark.parametrize(

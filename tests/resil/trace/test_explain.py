@@ -153,7 +153,9 @@ def test_the_fit_of_some_injections_is_that_of_a_column_that_tells_them(run, row
 
 def test_a_wrong_weight_is_noticed(run, detected, monkeypatch):
     """Seeded: were weights left out, the groups' FIT would not be the sum of their injections' weights."""
-    monkeypatch.setattr(resil.trace.explain.Run, "counted", lambda self: self.injections().assign(weight=1.0))
+    monkeypatch.setattr(
+        resil.trace.explain.FinishedRun, "counted", lambda self: self.injections().assign(weight=1.0)
+    )
     found = explain_run(run, ("due", "hang"))
     pairs = {(g.block, g.register_class, g.route, g.to): g.share for g in found.groups}
     right = {(g.block, g.register_class, g.route, g.to): g.share for g in detected.groups}

@@ -6,8 +6,9 @@ import pytest
 from resil.rtl_harness.design.area import area_per_block
 from resil.rtl_harness.design.area_library import gate_table, smallest_nand2
 from resil.rtl_harness.design.elaboration import elaborate
-from resil.rtl_harness.design.target import Target, load_target
+from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.errors import HarnessError
+from testkit.awkward import awkward_target
 
 TINY = """
 module part #(parameter int N = 1) (
@@ -75,7 +76,7 @@ def test_liberty_file_sets_the_scale(tiny, tmp_path):
 
 
 def test_awkward_blocks(repository):
-    target = load_target(repository / "examples" / "awkward" / "target.toml")
+    target = awkward_target()
     report = area_per_block(target, elaborate(target))
     assert list(report.blocks) == ["control", "lanes", "even", "history", ""]
     assert report.blocks["history"].sram == pytest.approx(16 * 72 * gate_table().sram_bit.area)

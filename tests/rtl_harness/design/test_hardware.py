@@ -6,7 +6,6 @@ from __future__ import annotations
 import dataclasses
 import json
 
-import numpy as np
 import pytest
 
 from resil.rtl_harness.design import hardware
@@ -15,7 +14,7 @@ from resil.rtl_harness.design.elaboration import elaborate
 from resil.rtl_harness.design.hardware import with_hardware
 from resil.rtl_harness.design.sites import Absent, Hardware, SiteTable
 from resil.rtl_harness.design.synthesis import BEFORE, gates_of_design
-from resil.rtl_harness.design.target import Target, TargetMemory, load_target
+from resil.rtl_harness.design.target import Target, TargetMemory
 from resil.rtl_harness.engine.fast.audit_sample import EVERYTHING
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.engine.fast.native.injector import Shortcut
@@ -23,6 +22,7 @@ from resil.rtl_harness.engine.reference.engine import CocotbEngine
 from resil.rtl_harness.engine.workload import OutputSpec, Workload
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.faults import Fault, Outcome
+from testkit.awkward import awkward_target, awkward_workload
 
 DESIGN = """
 module worker (
@@ -284,10 +284,9 @@ def test_a_register_that_only_the_simulator_starts_with_a_value_is_refused(tmp_p
 
 def test_sweeps_and_single_runs_agree_where_copies_are_flipped(repository):
     """The awkward example has a twin and unread, stuck storage; sweeps follow differences along its gates."""
-    target = load_target(repository / "examples" / "awkward" / "target.toml")
+    target = awkward_target()
     elaboration = with_hardware(target, elaborate(target))
-    source = np.random.default_rng(3).integers(0, 256, 256, dtype=np.uint8)
-    workload = Workload("random", {"source": source.tobytes()}, OutputSpec("sink", 0, (512,)))
+    workload = awkward_workload()
     sites = elaboration.sites
     pairs = [site for site in range(sites.size) if len(sites.flipped(site)) > 1]
     assert pairs

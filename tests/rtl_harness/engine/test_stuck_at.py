@@ -4,12 +4,10 @@
 import dataclasses
 import random
 
-import numpy as np
 import pytest
 
 from resil.rtl_harness.design.elaboration import elaborate
 from resil.rtl_harness.design.elaboration.model import Clocking
-from resil.rtl_harness.design.target import load_target
 from resil.rtl_harness.engine.fast.audit_sample import EVERYTHING
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.engine.fast.native.injector import (
@@ -20,23 +18,22 @@ from resil.rtl_harness.engine.fast.native.injector import (
 )
 from resil.rtl_harness.engine.plain.engine import PlainEngine
 from resil.rtl_harness.engine.reference.engine import CocotbEngine
-from resil.rtl_harness.engine.workload import OutputSpec, Workload
 from resil.rtl_harness.errors import AuditError, HarnessError
 from resil.rtl_harness.faults import Fault, Outcome
+from testkit.awkward import awkward_target, awkward_workload
 from testkit.errors import about
 
 JUDGES = (CocotbEngine, PlainEngine)
 
 
 @pytest.fixture(scope="module")
-def target(repository):
-    return load_target(repository / "examples" / "awkward" / "target.toml")
+def target():
+    return awkward_target()
 
 
 @pytest.fixture(scope="module")
 def workload():
-    source = np.random.default_rng(3).integers(0, 256, 256, dtype=np.uint8)
-    return Workload("random", {"source": source.tobytes()}, OutputSpec("sink", 0, (512,)))
+    return awkward_workload()
 
 
 @pytest.fixture(scope="module")

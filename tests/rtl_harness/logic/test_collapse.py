@@ -4,26 +4,10 @@
 import random
 
 import numpy as np
-import pytest
 
-from resil.rtl_harness.design.elaboration import elaborate
-from resil.rtl_harness.design.hardware import with_hardware
-from resil.rtl_harness.design.target import load_target
 from resil.rtl_harness.logic.collapse import collapsed_pins, collapsed_pulses
 from resil.rtl_harness.logic.netlist import TO_GATE
 from resil.rtl_harness.logic.sites import pulse_sites
-from resil.rtl_harness.logic.synthesis import logic_netlist
-
-
-@pytest.fixture(scope="module")
-def elaboration(repository):
-    target = load_target(repository / "examples" / "awkward" / "target.toml")
-    return with_hardware(target, elaborate(target))
-
-
-@pytest.fixture(scope="module")
-def netlist(repository, elaboration):
-    return logic_netlist(load_target(repository / "examples" / "awkward" / "target.toml"), elaboration)
 
 
 class Machine:

@@ -7,11 +7,7 @@ import numpy as np
 import pytest
 
 from resil.rtl_harness.design.area_library import gate_table
-from resil.rtl_harness.design.elaboration import elaborate
-from resil.rtl_harness.design.hardware import with_hardware
-from resil.rtl_harness.design.target import load_target
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
-from resil.rtl_harness.engine.workload import OutputSpec, Workload
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.logic.cells import Expression, cells_of, parsed, selection
 from resil.rtl_harness.logic.expand import expanded
@@ -25,27 +21,12 @@ from resil.rtl_harness.logic.netlist import (
 from resil.rtl_harness.logic.proof import proven
 from resil.rtl_harness.logic.sites import CLOCK, LOGIC, pin_sites, pulse_sites
 from resil.rtl_harness.logic.synthesis import logic_netlist
-
-
-@pytest.fixture(scope="module")
-def target(repository):
-    return load_target(repository / "examples" / "awkward" / "target.toml")
-
-
-@pytest.fixture(scope="module")
-def elaboration(target):
-    return with_hardware(target, elaborate(target))
-
-
-@pytest.fixture(scope="module")
-def netlist(target, elaboration):
-    return logic_netlist(target, elaboration)
+from testkit.awkward import awkward_workload
 
 
 @pytest.fixture(scope="module")
 def model(target, elaboration):
-    source = np.random.default_rng(3).integers(0, 256, 256, dtype=np.uint8)
-    workload = Workload("random", {"source": source.tobytes()}, OutputSpec("sink", 0, (512,)))
+    workload = awkward_workload()
     with VerilatorEngine(target, workload, elaboration, sweep=False) as engine:
         engine.golden()
         yield engine.model

@@ -2,14 +2,11 @@
 """Pulses in logic: along the gates, by an evaluation of all of them, and in a simulator of the netlist."""
 
 import random
+from collections import Counter
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from resil.rtl_harness.design.elaboration import elaborate
-from resil.rtl_harness.design.hardware import with_hardware
-from resil.rtl_harness.design.target import load_target
 from resil.rtl_harness.engine.workload import OutputSpec, Workload, exact
 from resil.rtl_harness.errors import AuditError, HarnessError
 from resil.rtl_harness.faults import Fault, Outcome
@@ -18,7 +15,6 @@ from resil.rtl_harness.logic.evaluation import Evaluation
 from resil.rtl_harness.logic.pulse_engine import PulseEngine
 from resil.rtl_harness.logic.pulses import PulseEffects
 from resil.rtl_harness.logic.sites import CLOCK, pulse_sites
-from resil.rtl_harness.logic.synthesis import logic_netlist
 from testkit.closed_cores import core_target
 from testkit.errors import about
 from testkit.pulses import compared_pulses
@@ -27,20 +23,7 @@ PULSED = Path(__file__).with_name("pulsed.sv")
 
 
 @pytest.fixture(scope="module")
-def target(repository):
-    return load_target(repository / "examples" / "awkward" / "target.toml")
-
-
-@pytest.fixture(scope="module")
-def workload():
-    source = np.random.default_rng(3).integers(0, 256, 256, dtype=np.uint8)
-    return Workload("random", {"source": source.tobytes()}, OutputSpec("sink", 0, (512,)))
-
-
-@pytest.fixture(scope="module")
-def engine(target, workload):
-    elaboration = with_hardware(target, elaborate(target))
-    netlist = logic_netlist(target, elaboration)
+def engine(target, workload, elaboration, netlist):
     sites = pulse_sites(elaboration.sites, netlist)
     with PulseEngine(target, workload, elaboration, netlist, sites, sweep=True) as made:
         yield made
@@ -75,6 +58,15 @@ def test_shortcuts_give_what_runs_to_the_end_give(engine):
     assert {injection.outcome for injection in found.values()} >= {Outcome.MASKED, Outcome.SDC_CRITICAL}
     assert engine.audits["pulse, unseen"].answers > 20
     assert engine.audits["pulse, taken"].tried > 2
+
+
+def test_sweeps_that_pay_go_along_the_gates_of_the_rtl(target, workload, elaboration, netlist, engine):
+    """Without being asked for: a campaign of many pulses makes them once it expects enough."""
+    with PulseEngine(target, workload, elaboration, netlist, engine._sites) as other:
+        other.expect(4000)
+        faults = drawn(engine, 1000, seed=5)
+        assert Counter(map(repr, other.run(faults))) == Counter(map(repr, engine.run(faults)))
+        assert other.engine.model.sites is not other.engine.model.elaboration.sites
 
 
 def test_repeated_and_equal_pulses_are_all_answered(engine):

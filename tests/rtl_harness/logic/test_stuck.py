@@ -6,40 +6,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from resil.rtl_harness.design.elaboration import elaborate
-from resil.rtl_harness.design.hardware import with_hardware
-from resil.rtl_harness.design.target import load_target
 from resil.rtl_harness.engine.logic.library import HeldPin, PinKind
-from resil.rtl_harness.engine.workload import OutputSpec, Workload
 from resil.rtl_harness.errors import AuditError, HarnessError
 from resil.rtl_harness.faults import Fault, Outcome
 from resil.rtl_harness.logic.held_pins import PinHolder
 from resil.rtl_harness.logic.netlist import NOWHERE
 from resil.rtl_harness.logic.sites import pin_sites
 from resil.rtl_harness.logic.stuck_engine import StuckEngine
-from resil.rtl_harness.logic.synthesis import logic_netlist
 from testkit.held import compared_holds
-
-
-@pytest.fixture(scope="module")
-def target(repository):
-    return load_target(repository / "examples" / "awkward" / "target.toml")
-
-
-@pytest.fixture(scope="module")
-def workload():
-    source = np.random.default_rng(3).integers(0, 256, 256, dtype=np.uint8)
-    return Workload("random", {"source": source.tobytes()}, OutputSpec("sink", 0, (512,)))
-
-
-@pytest.fixture(scope="module")
-def elaboration(target):
-    return with_hardware(target, elaborate(target))
-
-
-@pytest.fixture(scope="module")
-def netlist(target, elaboration):
-    return logic_netlist(target, elaboration)
 
 
 @pytest.fixture(scope="module")

@@ -6,8 +6,9 @@ import pytest
 
 from resil.rtl_harness.design.elaboration import Clocking, block_of, elaborate
 from resil.rtl_harness.design.sites import Site
-from resil.rtl_harness.design.target import Target, load_target
+from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.errors import HarnessError
+from testkit.awkward import awkward_target
 
 AWKWARD = {
     ("u_dut.u_control._unread_q", "ff", 3, 1, "control"),
@@ -86,7 +87,7 @@ endmodule
 
 @pytest.fixture(scope="module")
 def awkward(repository):
-    return load_target(repository / "examples" / "awkward" / "target.toml")
+    return awkward_target()
 
 
 @pytest.fixture(scope="module")

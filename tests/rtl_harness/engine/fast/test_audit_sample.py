@@ -10,7 +10,6 @@ import pytest
 
 from resil.rtl_harness.design.elaboration import elaborate
 from resil.rtl_harness.design.sites import SiteTable, StorageElement
-from resil.rtl_harness.design.target import load_target
 from resil.rtl_harness.engine.fast.audit_sample import (
     EVERYTHING,
     KEPT,
@@ -24,9 +23,9 @@ from resil.rtl_harness.engine.fast.audit_sample import (
 from resil.rtl_harness.engine.fast.concurrent_simulator import ConcurrentSimulator
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.engine.fast.processes import EngineOutcome
-from resil.rtl_harness.engine.workload import OutputSpec, Workload
 from resil.rtl_harness.errors import AuditError, HarnessError
 from resil.rtl_harness.faults import Corruption, Fault, Injection, Seen
+from testkit.awkward import awkward_target, awkward_workload
 from testkit.errors import about
 
 SITES = SiteTable.of([StorageElement(f"u.{b}_q", "ff", 1000, block=b) for b in ("a", "b", "c")])
@@ -161,9 +160,8 @@ def test_memory_is_bounded():
 
 @pytest.fixture(scope="module")
 def parts(repository):
-    target = load_target(repository / "examples" / "awkward" / "target.toml")
-    source = np.random.default_rng(3).integers(0, 256, 256, dtype=np.uint8)
-    workload = Workload("random", {"source": source.tobytes()}, OutputSpec("sink", 0, (512,)))
+    target = awkward_target()
+    workload = awkward_workload()
     return target, workload, elaborate(target)
 
 

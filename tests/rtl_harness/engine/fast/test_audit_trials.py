@@ -3,20 +3,18 @@
 
 import dataclasses
 
-import numpy as np
 import pytest
 
 from resil.rtl_harness.design.elaboration import elaborate
-from resil.rtl_harness.design.target import load_target
 from resil.rtl_harness.engine.fast import audit_trials as trials
 from resil.rtl_harness.engine.fast.audit_sample import NOTHING
 from resil.rtl_harness.engine.fast.audit_trials import AuditTrials
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.engine.fast.native.injector import Flip, Shortcut
 from resil.rtl_harness.engine.timeout import Timeout
-from resil.rtl_harness.engine.workload import OutputSpec, Workload
 from resil.rtl_harness.errors import SimulationError
 from resil.rtl_harness.faults import Fault, Seen
+from testkit.awkward import awkward_target, awkward_workload
 from tests.rtl_harness.engine import test_timeout as timed
 from tests.rtl_harness.engine.fast import test_gated as gated
 from tests.rtl_harness.engine.fast import test_stall as stall
@@ -124,9 +122,8 @@ def test_clocks_of_the_design_itself_and_latches(kind):
 
 @pytest.fixture(scope="module")
 def awkward(repository):
-    target = load_target(repository / "examples" / "awkward" / "target.toml")
-    source = np.random.default_rng(3).integers(0, 256, 256, dtype=np.uint8)
-    return target, Workload("random", {"source": source.tobytes()}, OutputSpec("sink", 0, (512,)))
+    target = awkward_target()
+    return target, awkward_workload()
 
 
 def test_registers_and_memories_of_all_kinds(awkward):

@@ -9,7 +9,6 @@ import pytest
 from resil.rtl_harness.cache import NotMadeError
 from resil.rtl_harness.design.elaboration import elaborate
 from resil.rtl_harness.design.sites import SiteTable
-from resil.rtl_harness.design.target import load_target
 from resil.rtl_harness.engine.fast import acceleration as sweeps
 from resil.rtl_harness.engine.fast import golden, model, shared
 from resil.rtl_harness.engine.fast.audit_sample import NOTHING
@@ -23,7 +22,7 @@ from resil.rtl_harness.engine.fast.native.sweep import (
     SweepResult,
 )
 from resil.rtl_harness.engine.reference.engine import CocotbEngine
-from resil.rtl_harness.engine.workload import OutputSpec, Workload
+from resil.rtl_harness.engine.workload import OutputSpec
 from resil.rtl_harness.errors import (
     AuditError,
     HarnessError,
@@ -31,18 +30,18 @@ from resil.rtl_harness.errors import (
     UnmappedSiteError,
 )
 from resil.rtl_harness.faults import Fault, Outcome
+from testkit.awkward import awkward_target, awkward_workload
 from testkit.errors import about
 
 
 @pytest.fixture(scope="module")
-def target(repository):
-    return load_target(repository / "examples" / "awkward" / "target.toml")
+def target():
+    return awkward_target()
 
 
 @pytest.fixture(scope="module")
 def workload():
-    source = np.random.default_rng(3).integers(0, 256, 256, dtype=np.uint8)
-    return Workload("random", {"source": source.tobytes()}, OutputSpec("sink", 0, (512,)))
+    return awkward_workload()
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,6 @@ import pytest
 from resil.rtl_harness.design.elaboration import elaborate
 from resil.rtl_harness.design.elaboration.model import Location
 from resil.rtl_harness.design.sites import SiteTable, StorageElement
-from resil.rtl_harness.design.target import load_target
 from resil.rtl_harness.engine.reference.build import public_storage, wave_format
 from resil.rtl_harness.engine.reference.engine import CocotbEngine
 from resil.rtl_harness.engine.workload import OutputSpec, Workload
@@ -25,14 +24,15 @@ from resil.rtl_harness.errors import (
     UnmappedSiteError,
 )
 from resil.rtl_harness.faults import Fault, Outcome, Reported, Rise, Seen
+from testkit.awkward import awkward_target
 from testkit.errors import about
 
 OUTPUT = OutputSpec("sink", 0, (48, 8), "uint8")
 
 
 @pytest.fixture(scope="module")
-def target(repository):
-    return load_target(repository / "examples" / "awkward" / "target.toml")
+def target():
+    return awkward_target()
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,6 @@ import pytest
 import pywellen
 
 from resil.rtl_harness.design.elaboration import elaborate
-from resil.rtl_harness.design.target import load_target
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.engine.reference.engine import CocotbEngine
 from resil.rtl_harness.engine.reference.side.timeline import PERIOD, SAMPLE
@@ -27,6 +26,7 @@ from resil.rtl_harness.engine.trace.window import TraceWindow
 from resil.rtl_harness.engine.workload import OutputSpec, Workload
 from resil.rtl_harness.errors import HarnessError, SimulationError
 from resil.rtl_harness.faults import Fault, Seen, digest
+from testkit.awkward import awkward_target
 from testkit.errors import about
 from testkit.waveform import Waveform
 
@@ -41,8 +41,8 @@ EACH = {
 
 
 @pytest.fixture(scope="module")
-def target(repository):
-    return load_target(repository / "examples" / "awkward" / "target.toml")
+def target():
+    return awkward_target()
 
 
 @pytest.fixture(scope="module")
