@@ -108,6 +108,7 @@ def summarise_estimate(
         metrics=metrics_record(safety_metrics(total)),
         evidence=None,
         safety=None if campaign.safety is None else predicted_safety(campaign.safety),
+        logic=(),
         assumptions=(),
         notes=(
             *([] if correction is None else [_corrected(correction)]),

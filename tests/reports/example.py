@@ -313,6 +313,7 @@ def example_summary(
         "evidence": {"confidence": 0.95, "stated": 0.95, "groups": []},
         "inferences": None,
         "safety": None,
+        "logic": [],
         "assumptions": [],
         "sampling": _sampling(total),
         "total": total,
@@ -521,6 +522,7 @@ def example_protection(summary: dict[str, Any], budget: float = 0.01) -> dict[st
         "spfm_lo": None,
         "bound": added,
         "gap": None if added is None else 0.0,
+        "logic": None,
         "pareto": [
             {
                 "area_added": point[0],

@@ -14,6 +14,7 @@ from resil.record.summary import Summary
 
 # What the assumptions of a plan read of a summary.
 SUMMARY = Summary.model_construct(
+    logic=(),
     estimate=None,
     campaign=CampaignRecord.model_construct(kinds=("ff", "macro", "sram"), clusters=(1.0,)),
     target=TargetRecord.model_construct(ff_bits=1, macro_bits=1, sram_bits=1),

@@ -38,6 +38,7 @@ FIELDS = {
     **dict.fromkeys(("area_overhead_lockstep", "fit_raw_after", "spfm_before", "spfm_lo_before", "build")),
     **dict.fromkeys(("spfm", "spfm_lo", "due", "due_hi")),
     **dict.fromkeys(("based_on", "models", "waived", "choices", "groups", "mechanisms", "networks"), ()),
+    "logic": None,
     **dict.fromkeys(("hold_out", "pareto", "assumptions"), ()),
 }
 

@@ -80,6 +80,7 @@ def summary_of(counts, rates=RATES, hazardous=("sdc_critical", "hang")):
 def typed(document):
     """The part of a summary that planning reads, as it is read; whether it adds up is not looked at."""
     return Summary.model_construct(
+        logic=(),
         estimate=EstimateRecord.model_construct() if document["predicted"] else None,
         campaign=CampaignRecord.model_construct(**document["campaign"]),
         target=TargetRecord.model_construct(**document["target"]),

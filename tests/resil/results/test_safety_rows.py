@@ -323,7 +323,9 @@ def test_predictions_are_never_met():
     assert "coverage of error" in rows(found)
     assert all("predicted" in row.reason for row in found.rows)
     assert not any("however late" in row.reason for row in found.rows)
-    met = Summary.model_construct(verdict=Verdict.model_construct(result="met"), safety=found, sanity=None)
+    met = Summary.model_construct(
+        verdict=Verdict.model_construct(result="met"), safety=found, sanity=None, logic=()
+    )
     assert verdict_code(met) == ExitCode.INCONCLUSIVE
     timed = predicted_verdict(grounds({}, "ftti_cycles = 5\n").settings)
     assert all("takes every alarm for a detection, however late" in row.reason for row in timed.rows)
