@@ -13,6 +13,7 @@ from typing import Any
 
 from resil.rtl_harness.cache import cached_folder, content_key, write_atomically
 from resil.rtl_harness.design.elaboration import Elaboration
+from resil.rtl_harness.design.elaboration.netlist import source_path
 from resil.rtl_harness.design.sites import Absent, Hardware, SiteTable
 from resil.rtl_harness.design.synthesis import (
     AFTER,
@@ -222,7 +223,7 @@ def _names(file: Path) -> _Names:
                 driven.update(((name, n), cell_name) for n in cell["connections"]["Q"] if isinstance(n, int))
         for wire, held in module["netnames"].items():
             if not held["hide_name"]:
-                path = prefix + held["attributes"].get("hdlname", wire).replace(" ", ".")
+                path = prefix + source_path(wire, held)
                 nets = [net if isinstance(net, str) else (name, net) for net in held["bits"]]
                 # Names go through the boundary of a generate block: that beside the flip-flop counts.
                 if path not in found.wires or any(n in found.flip_flops or n in found.latches for n in nets):

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from resil.rtl_harness.design.elaboration.blocks import block_of
-from resil.rtl_harness.design.elaboration.netlist import Netlist
+from resil.rtl_harness.design.elaboration.netlist import Netlist, source_path
 from resil.rtl_harness.design.synthesis import PART
 from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.engine.fast.gates.moments import UnsupportedError
@@ -422,7 +422,7 @@ class _Joiner:
         for wire, held in module["netnames"].items():
             if held["hide_name"]:
                 continue
-            path = prefix + held["attributes"].get("hdlname", wire).replace(" ", ".")
+            path = prefix + source_path(wire, held)
             # Names go through the boundary of a generate block: that beside the flip-flop counts.
             if path not in self.design.wires or any(bit in driven for bit in held["bits"]):
                 self.design.wires[path] = self._moved(held["bits"], name)

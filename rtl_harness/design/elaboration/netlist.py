@@ -141,7 +141,7 @@ class Netlist:
         for name, wire in netnames.items():
             if wire["hide_name"]:
                 continue
-            path = _source_path(name, wire)
+            path = source_path(name, wire)
             self.wires[path] = tuple(wire["bits"])
             for position, bit in enumerate(wire["bits"]):
                 if isinstance(bit, int):
@@ -149,7 +149,7 @@ class Netlist:
 
     def _read_memories(self, memories: Mapping[str, Any]) -> None:
         for name, memory in memories.items():
-            path = _source_path(name, memory)
+            path = source_path(name, memory)
             self.memories[name] = MemoryArray(path, memory["width"], memory["size"], memory["start_offset"])
 
     def _read_cell(self, name: str, cell: Mapping[str, Any]) -> None:
@@ -186,9 +186,13 @@ def _driven(cell: str) -> str:
     return cell.removeprefix("$driver$") if cell.startswith("$driver$") else ""
 
 
-def _source_path(name: str, item: Mapping[str, Any]) -> str:
+def source_path(name: str, item: Mapping[str, Any]) -> str:
+    """Return the path of a wire or memory of a module in the words of the source.
+
+    Yosys writes a blank behind a text that could be taken for a number, such as the register `x1`.
+    """
     hdlname: str = item["attributes"].get("hdlname", name)
-    return ".".join(hdlname.split(" "))
+    return ".".join(hdlname.split())
 
 
 def runs(positions: Iterator[int] | list[int]) -> Iterator[tuple[int, int]]:

@@ -162,6 +162,18 @@ def test_each_bit_is_told_what_becomes_of_it(elaboration):
     }
 
 
+def test_registers_whose_names_look_like_numbers_are_followed(tmp_path, elaboration):
+    """Yosys marks texts of 0, 1, x and z alone, as they could be taken for values."""
+    numbers = {"dead_q": "x1", "kept_q": "z", "zero_q": "x0z1", "real_l": "xz"}
+    text = DESIGN
+    for name, number in numbers.items():
+        text = text.replace(name, number)
+    target = target_of(tmp_path, text)
+    found = with_hardware(target, elaborate(target))
+    assert fates(found) == {numbers.get(path, path): what for path, what in fates(elaboration).items()}
+    assert not any("cannot be found again" in remark for remark in found.warnings)
+
+
 def test_what_is_said_of_it(elaboration):
     said = " | ".join(elaboration.warnings)
     assert "32 bits of the source code are no hardware and have no fault rate, latches that synthesis" in said

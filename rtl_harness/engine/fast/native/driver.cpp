@@ -32,9 +32,15 @@ struct Member {
   bool bytes;
 };
 
+// Assignments that wait for the end of an evaluation, as of a loop over an array: none does between two of them.
+template <typename T>
+struct IsCommitQueue : std::false_type {};
+template <typename Target, bool kPartial, typename Element, std::size_t kRank>
+struct IsCommitQueue<VlNBACommitQueue<Target, kPartial, Element, kRank>> : std::true_type {};
+
 template <typename T>
 constexpr Member member(size_t offset) {
-  static_assert(std::is_trivially_copyable_v<T> || std::is_same_v<T, std::string>,
+  static_assert(std::is_trivially_copyable_v<T> || std::is_same_v<T, std::string> || IsCommitQueue<T>::value,
                 "the design keeps state in a dynamic type (queue, associative array, class, event)");
   return {offset, sizeof(T), std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>};
 }

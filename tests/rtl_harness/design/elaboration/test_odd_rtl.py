@@ -15,6 +15,7 @@ from resil.rtl_harness.engine.reference.engine import CocotbEngine
 from resil.rtl_harness.engine.workload import OutputSpec, Workload
 from resil.rtl_harness.errors import HarnessError, SimulationError
 from resil.rtl_harness.faults import Fault
+from resil.rtl_harness.tools import verilate
 from testkit.errors import about
 
 TOP = """
@@ -228,6 +229,45 @@ def test_plain_verilog_is_the_same_on_both_engines(tmp_path, monkeypatch):
         pytest.raises(SimulationError, check=about("transplant")),
     ):
         once.golden()
+
+
+# A loop that is too long to be written out: the simulator keeps its assignments in a queue until they are made.
+LONG_LOOP = (
+    DUT
+    + """
+  reg [3:0] table_q [0:1023];
+  reg [7:0] mark_q [0:767];
+  reg [7:0] last_q;
+  integer i, j;
+  always @(posedge clk) begin
+    if (rst) for (i = 0; i < 1024; i = i + 1) table_q[i] <= i[3:0];
+    else if (d[5:0] == 6'd33) for (i = 0; i < 1024; i = i + 1) table_q[i][2:1] <= table_q[i][1:0];
+    else table_q[{d[1:0], d}] <= d[3:0] ^ last_q[3:0];
+    if (rst) for (j = 0; j < 768; j = j + 1) mark_q[j] <= 8'd9;
+    else mark_q[{1'b0, d}] <= last_q;
+    last_q <= {table_q[{last_q[1:0], d}], table_q[{d[1:0], last_q}]} ^ mark_q[{1'b0, last_q}];
+  end
+  assign q = last_q;
+endmodule
+"""
+)
+
+
+def test_a_long_loop_of_assignments_is_the_same_on_both_engines(tmp_path):
+    design = target(tmp_path, LONG_LOOP)
+    found = elaborate(design)
+    workload = Workload("count", {}, OutputSpec("log", 0, (8,), "uint64"))
+    # In, before and after the cycle in which the loop reads what it writes.
+    faults = [
+        Fault(i * found.sites.size // 150, cycle) for i in range(150) for cycle in (i * 13 % 90, 32, 33)
+    ]
+    with VerilatorEngine(design, workload, found) as fast, CocotbEngine(design, workload, found) as slow:
+        assert fast.golden() == slow.golden()
+        order = {injection.fault: injection for injection in fast.run(faults)}
+        assert order == {injection.fault: injection for injection in slow.run(faults)}
+    verilate(["--cc", "-Wno-fatal", "--top", "top", str(design.sources[0])], tmp_path)
+    assert any("VlNBACommitQueue" in file.read_text() for file in tmp_path.glob("obj_dir/*.h"))
+    assert len({injection.outcome for injection in order.values()}) >= 2
 
 
 def test_a_syntax_error_is_named_with_path_and_line(tmp_path):
