@@ -59,7 +59,7 @@ def block_table(summary: Summary) -> Table:
         *([Column("macro bits")] if summary.total.macro_bits else []),
         Column("sram bits"),
         *([Column("bits outside")] if _outside(summary.total) else []),
-        *([Column("cell outputs")] if summary.total.logic_bits else []),
+        *([Column("pins")] if summary.total.logic_bits else []),
         Column(f"area {summary.total.area_unit}"),
         Column("injected"),
         *(Column(outcome.short) for outcome in OUTCOMES),

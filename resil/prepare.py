@@ -30,6 +30,7 @@ from resil.rtl_harness.design.target import Target, load_target
 from resil.rtl_harness.engine.chain import ChainEngine
 from resil.rtl_harness.engine.contract import CampaignEngine, Limits
 from resil.rtl_harness.engine.memories import check_workload
+from resil.rtl_harness.engine.run_limits import RunLimits
 from resil.rtl_harness.engine.timeout import Timeout, check_timeout
 from resil.rtl_harness.engine.workload import Workload
 from resil.rtl_harness.errors import HarnessError
@@ -94,7 +95,7 @@ def prepare(campaign: Campaign, progress: Progress, *, simulates: bool = False) 
         hashes["netlist"] = logic.digest
 
         def engine(run: Sequence[Workload]) -> CampaignEngine:
-            return _pulse_engine(campaign, target, run, elaboration, logic)
+            return _logic_engine(campaign, target, run, elaboration, logic)
 
     else:
 
@@ -148,13 +149,13 @@ class _Logic:
 
 
 def _logic(campaign: Campaign, target: Target, elaboration: Elaboration, progress: Progress) -> _Logic:
-    """Return the netlist of the design and the sites of pulses in it.
+    """Return the netlist of the design and the fault sites in it.
 
     Raises:
         HarnessError: There is no netlist that gates can say all of.
     """
     from resil.rtl_harness.logic.netlist import packed_netlist
-    from resil.rtl_harness.logic.sites import pulse_sites
+    from resil.rtl_harness.logic.sites import pin_sites, pulse_sites
     from resil.rtl_harness.logic.synthesis import UnsupportedError, logic_netlist
 
     progress.stage(f"the netlist of {target.name}, by synthesis")
@@ -165,36 +166,36 @@ def _logic(campaign: Campaign, target: Target, elaboration: Elaboration, progres
             f"target {target.name}: logic cannot be struck: {error}; leave logic out of the campaign's kinds",
             "faults.kinds",
         ) from error
-    sites = pulse_sites(elaboration.sites, netlist)
+    sites = (pin_sites if campaign.faults.permanent else pulse_sites)(elaboration.sites, netlist)
     cells = len(sites.table.elements) - len(elaboration.sites.elements)
-    progress.stage(f"{len(sites.pins):,} outputs of {cells:,} cells that pulses can strike")
+    pins, can = ("pins", "be held") if campaign.faults.permanent else ("outputs", "be struck by pulses")
+    progress.stage(f"{len(sites.pins):,} {pins} of {cells:,} cells that can {can}")
     return _Logic(netlist, sites, _digest(packed_netlist(netlist).hex()))
 
 
-def _pulse_engine(
+def _logic_engine(
     campaign: Campaign, target: Target, run: Sequence[Workload], elaboration: Elaboration, logic: _Logic
 ) -> CampaignEngine:
     from resil.rtl_harness.engine.fast.declaration import WANTED
     from resil.rtl_harness.logic.pulse_engine import PulseEngine
+    from resil.rtl_harness.logic.stuck_engine import StuckEngine
 
     settings = campaign.execution
     options = settings.options
-    made: list[CampaignEngine] = [
-        PulseEngine(
-            target,
-            workload,
-            elaboration,
-            logic.netlist,
-            logic.sites,
-            timeout_factor=settings.timeout_factor,
-            timeout=Timeout(settings.timeout),
-            until_detection=settings.ends_at_detection,
-            golden_limit=int(options["golden_limit"]),
-            sweep=WANTED[str(options["sweep"])],
-            lanes=WANTED[str(options["lanes"])],
-        )
-        for workload in run
-    ]
+    limits = RunLimits(
+        timeout_factor=settings.timeout_factor,
+        timeout=Timeout(settings.timeout),
+        until_detection=settings.ends_at_detection,
+        golden_limit=int(options["golden_limit"]),
+    )
+    sweep, lanes = (WANTED[str(options[name])] for name in ("sweep", "lanes"))
+    made: list[CampaignEngine] = []
+    for workload in run:
+        of = (target, workload, elaboration, logic.netlist, logic.sites)
+        if campaign.faults.permanent:
+            made.append(StuckEngine(*of, **limits))
+        else:
+            made.append(PulseEngine(*of, sweep=sweep, lanes=lanes, **limits))
     return ChainEngine(made, run) if run[0].sequel is not None else made[0]
 
 

@@ -31,7 +31,7 @@ STORAGE = {
     "sram": "SRAM bits",
     "weights": "bits of weights in memory outside the NPU",
     "activations": "bits of activations in memory outside the NPU",
-    "logic": "outputs of cells",
+    "logic": "pins of cells",
 }
 
 

@@ -32,9 +32,9 @@ class FaultSettings:
         injections: Number; the most, if the plan is adaptive.
         minimum_per_block: Least number in each kind of storage of each block.
         clusters: Part of the upsets that flip 1, 2, ... adjacent bits of a word; they sum to 1.
-        model: "upset": bits inverted once, transient faults; "stuck_at": a bit held at 0 or 1 from reset on,
-            permanent faults; "set": a pulse at the output of a cell, which strikes logic alone.
-            "memory_upset" follows from kinds outside the NPU: bits of memory inverted.
+        model: "upset": bits inverted once, transient faults; "stuck_at": a bit, or a pin of a cell, held at 0
+            or 1 from reset on, permanent faults; "set": a pulse at the output of a cell, which strikes logic
+            alone. "memory_upset" follows from kinds outside the NPU: bits of memory inverted.
         minimum_in: Least number in each kind of storage of some blocks, or by kind, in place of
             `minimum_per_block`.
         any_shares: Verdicts hold whatever the shares of the sizes in `clusters` are.
@@ -55,8 +55,13 @@ class FaultSettings:
 
     @property
     def logic(self) -> bool:
-        """Whether they strike the logic between registers."""
+        """Whether some of them strike the logic between registers."""
         return LOGIC in self.kinds
+
+    @property
+    def pulses(self) -> bool:
+        """Whether they are pulses in logic."""
+        return self.model == PULSE
 
     def minimum(self, block: str, kind: str) -> int:
         """Return the least number in a kind of storage of a block."""
@@ -107,17 +112,18 @@ def _external_model(section: Section, kinds: tuple[str, ...], model: str) -> str
 
 
 def _check_logic(section: Section, kinds: tuple[str, ...], model: str, clusters: tuple[float, ...]) -> None:
-    """Note what is wrong with logic and pulses: each goes with the other, and neither with storage."""
+    """Note what is wrong with logic: it has pulses, by themselves, or stuck pins, also beside stuck bits."""
     if LOGIC not in kinds:
         if model == PULSE:
             expected, found = f'kinds = ["{LOGIC}"] with it', ", ".join(kinds)
             section.wrong("model", expected, found, "change one: a pulse is at the output of a cell")
         return
-    if len(kinds) > 1:
+    if model not in (PULSE, STUCK_AT):
+        remedy = f'write model = "{PULSE}" for transients, "{STUCK_AT}" for permanent faults'
+        section.wrong("model", f'"{PULSE}" or "{STUCK_AT}" for logic', f'"{model}"', remedy)
+    elif len(kinds) > 1 and model == PULSE:
         remedy = "make a campaign for each: their rates are of different sorts"
         section.wrong("kinds", f'logic by itself, ["{LOGIC}"]', ", ".join(kinds), remedy)
-    if model != PULSE:
-        section.wrong("model", f'"{PULSE}" for logic', f'"{model}"', f'write model = "{PULSE}"')
     if clusters != (1.0,):
         section.wrong("clusters", "the key for storage only", f'kinds = ["{LOGIC}"]', "remove it")
 

@@ -203,7 +203,9 @@ FAULTS = KeyTable(
             "list of strings",
             'Kinds of storage. `"ff"` takes `"macro"` with it: flip-flops inside SRAM macros upset like '
             'others. `"weights"` and `"activations"` lie in memory outside the NPU and stand alone. '
-            '`"logic"` are the cells between registers; it stands alone, too.',
+            '`"logic"` are cells of the synthesised netlist: the outputs of those between registers with '
+            '`model = "set"`, where it stands alone, all pins of all of them with `model = "stuck_at"`, '
+            "where storage may stand beside it.",
             ("ff",),
             choices=KINDS,
         ),
@@ -242,7 +244,8 @@ FAULTS = KeyTable(
         Key(
             "model",
             "string",
-            '`"upset"`: a bit is inverted once. `"stuck_at"`: a bit is held at 0 or 1 from reset on. '
+            '`"upset"`: a bit is inverted once. `"stuck_at"`: a bit, or a pin of a cell, is held at 0 or 1 '
+            "from reset on. "
             '`"set"`: a pulse at the output of a cell in one cycle, with `kinds = ["logic"]`.',
             UPSET,
             choices=MODELS,

@@ -13,7 +13,7 @@ from typing import Any
 from resil.campaign.declaration import KeyTable
 from resil.campaign.engines import chosen_engine, read_options
 from resil.campaign.farm_settings import FarmSettings, read_farm
-from resil.campaign.fault_settings import STUCK_AT, FaultSettings, check_plan, read_faults
+from resil.campaign.fault_settings import LOGIC, STUCK_AT, FaultSettings, check_plan, read_faults
 from resil.campaign.problems import Problems, UnreadError
 from resil.campaign.safety import SafetySettings, read_safety
 from resil.campaign.sampling_settings import SamplingSettings, read_sampling
@@ -282,8 +282,10 @@ def _needed(
     asked: dict[Ability, str] = {}
     if faults:
         place = Ability.MEMORY_OUTSIDE if faults.external else Ability.STORAGE
-        place = Ability.LOGIC if faults.logic else place
-        asked[place] = f"[faults] kinds = {json.dumps(faults.kinds)}"
+        places = [Ability.LOGIC] if faults.logic else []
+        if faults.kinds != (LOGIC,):
+            places.append(place)
+        asked |= dict.fromkeys(places, f"[faults] kinds = {json.dumps(faults.kinds)}")
         if faults.clusters != (1.0,):
             asked[Ability.CLUSTERS] = "[faults] clusters"
         if faults.permanent:

@@ -10,6 +10,7 @@ from resil.bench.bench import Bench
 from resil.bench.site_list import STORAGE
 from resil.campaign.campaign import Campaign
 from resil.campaign.clusters import clusters_text
+from resil.campaign.fault_settings import LOGIC
 from resil.campaign.network_settings import NetworkSettings
 from resil.campaign.recording_settings import RecordingSettings
 from resil.record.safety import Assumption
@@ -146,7 +147,7 @@ def _operation(campaign: Campaign, bench: Bench) -> str:
 
 def _between_inferences(campaign: Campaign, bench: Bench) -> str:
     if campaign.faults.permanent:
-        return "The target is reset before every inference, and a stuck bit is there in each of them."
+        return "The target is reset before every inference, and a permanent fault is there in each of them."
     if bench.network.sequence:
         return (
             "The host resets the target before every run of it, and keeps the network's state in memory. "
@@ -200,11 +201,15 @@ def _scope(campaign: Campaign, bits: Mapping[str, int], runs: NamedRuns) -> str:
         known = isinstance(runs.permanent, NamedRun)
         logic = f"{logic}, permanent faults of {'logic' if known else 'storage and of logic'}"
     if campaign.faults.permanent:
-        what = "Every fault is one bit held at 0 or at 1 from reset on; upsets are not in these figures."
-        logic = "permanent faults of logic and of clock and reset trees"
-    if campaign.faults.logic:
+        place = "bit or pin" if campaign.faults.logic else "bit"
+        what = f"Every fault is one {place} held at 0 or at 1 from reset on; upsets are not in these figures."
+        own = "" if campaign.faults.logic else "of logic and "
+        logic = f"permanent faults {own}of clock and reset trees"
+        if campaign.faults.logic:
+            logic = f"{logic}, open and shorted wires"
+    if campaign.faults.pulses:
         return (
-            f"Pulses of one cycle at {' and '.join(injected) or 'no cell'} of the synthesised netlist of the "
+            f"Pulses of one cycle at {bits[LOGIC]:,} outputs of cells of the synthesised netlist of the "
             f"design under test.{without} Not assessed: upsets of storage, permanent faults, clock and reset "
             "trees but clock gates and what drives resets, memories outside the design, and common causes."
         )

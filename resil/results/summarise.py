@@ -9,6 +9,7 @@ from resil.bench.bench import AreaFacts, Bench
 from resil.bench.site_list import STORAGE, UNASSIGNED, block_bits, whole
 from resil.campaign.campaign import Campaign
 from resil.campaign.clusters import clusters_text
+from resil.campaign.fault_settings import LOGIC
 from resil.errors import ConsistencyError
 from resil.faults.sampling import Sample
 from resil.record.blocks import Block, RecordedStratum, StorageTotals, Total
@@ -288,7 +289,7 @@ def _longest_operations(goldens: Sequence[GoldenRun]) -> tuple[int, ...]:
 def _verdict_scope(campaign: Campaign, scope: str) -> str:
     if campaign.faults.external:
         return f"memory outside the NPU alone, not the NPU; {scope}"
-    if campaign.faults.logic:
+    if campaign.faults.pulses:
         return f"transients in logic alone; {scope}"
     return f"permanent faults alone; {scope}" if campaign.faults.permanent else scope
 
@@ -301,7 +302,7 @@ def _fault_note(campaign: Campaign) -> str:
             "raw rate of SRAM in this technology. They are no part of the NPU's FIT; its storage is not in "
             "these figures."
         )
-    if campaign.faults.logic:
+    if campaign.faults.pulses:
         rates = logic_rates(campaign)
         return (
             "Every fault is a pulse at the output of a cell that lasts one cycle: logical masking is "
@@ -311,11 +312,27 @@ def _fault_note(campaign: Campaign) -> str:
             "Upsets of storage are not in these figures."
         )
     if campaign.faults.permanent:
+        return _permanent_note(campaign)
+    return f"{clusters} Transients in logic are not in these figures."
+
+
+def _permanent_note(campaign: Campaign) -> str:
+    if not campaign.faults.logic:
         return (
             "Every fault is a storage bit held at 0 or at 1 from reset on; the rate of a bit is of both. "
             "Permanent faults of the logic between registers are not in these figures."
         )
-    return f"{clusters} Transients in logic are not in these figures."
+    storage = (
+        "The pins of flip-flops are among them, and what flip-flops store has a rate of its own besides: a "
+        "little is counted twice."
+        if campaign.faults.kinds != (LOGIC,)
+        else "What flip-flops and memories store is not in these figures."
+    )
+    return (
+        "Every fault in logic is a pin of a cell held at 0 or at 1 from the release of reset on; the rate of "
+        "a pin is of both. Pins that come to the same by the structure of the netlist are simulated once and "
+        f"count each. {storage} Clock and reset trees, and shorted or open wires, are not in these figures."
+    )
 
 
 def _notes(campaign: Campaign, bench: Bench, area: AreaFacts, bits: Mapping[str, int]) -> list[str]:

@@ -144,7 +144,7 @@ class _Check:
             return rows, list(engine.notes)
 
     def _replayed(self, fast: dict[Fault, Injection], faults: Sequence[Fault]) -> str:
-        """Compare pulses with runs to the end: no other engine strikes logic."""
+        """Compare faults in logic with runs to the end: no other engine strikes it."""
         assert self.bench is not None
         with self._engine(FAST) as engine:
             judged = {fault: engine.replay(fault) for fault in faults}

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from resil.rtl_harness.engine.logic.library import HeldPin, PinKind
+from resil.rtl_harness.engine.logic.library import HeldPin, HeldPins, PinKind
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.logic.netlist import TO_FLIP_FLOP, TO_GATE, LogicNetlist
 
 # Of a gate's operation: column of an input, the value at which it decides the output, and the output then.
-# Operations as `native/bit_parallel.h` numbers them.
+# Operations as `native/gate_operations.h` numbers them.
 _DECIDES: dict[int, tuple[tuple[int, int, int], ...]] = {
     0: ((1, 0, 0), (1, 1, 1)),
     1: ((1, 0, 1), (1, 1, 0)),
@@ -44,58 +44,66 @@ class PinHolder:
     def __init__(self, netlist: LogicNetlist, state: npt.NDArray[np.integer[Any]]) -> None:
         self._netlist = netlist
         self._state = state
-        pins = netlist.pins
-        stored = (pins["output"] == 1) & (pins["consumer"] == TO_FLIP_FLOP)
-        self._flip_flop = dict(zip(pins["cell"][stored].tolist(), pins["row"][stored].tolist(), strict=True))
         self._clock_gates = dict(netlist.clock_gates.tolist())
         self._gates = netlist.gates.gates
+        self._flip_flop = self._flip_flops()
         self._only = self._consumers()
 
-    def held(self, pin: int, value: int) -> HeldPin:
-        """Return the pin that stands for a pin of a cell and for all that come to the same.
+    def held(self, pin: int, value: int) -> HeldPins:
+        """Return what stands for a pin of a cell and for all that come to the same.
 
         Raises:
             HarnessError: If nothing is known of the pin.
         """
-        return self._forward(self._along_gates(pin, value))
+        own = self.along_gates(pin, value)
+        return (self._forward(own[0]),) if len(own) == 1 else own
 
-    def _along_gates(self, pin: int, value: int) -> HeldPin:
+    def along_gates(self, pin: int, value: int) -> HeldPins:
+        """Return what holding this very pin is along the gates; errors as of `held`."""
         row = self._netlist.pins[pin]
         at, column, consumer = int(row["row"]), int(row["column"]), int(row["consumer"])
+        if row["output"] and consumer in (TO_GATE, TO_FLIP_FLOP):
+            return (HeldPin(PinKind.NET, int(row["net"]), value),)
         if consumer == TO_GATE:
-            if row["output"]:
-                return HeldPin(PinKind.NET, int(row["net"]), value)
-            return HeldPin(PinKind.OPERAND, at, value, column)
+            return (HeldPin(PinKind.OPERAND, at, value, column),)
         if consumer == TO_FLIP_FLOP:
-            if row["output"]:
-                return HeldPin(PinKind.NET, int(row["net"]), value)
-            return HeldPin(PinKind.DATA, at, value) if column == 1 else self._load(pin, at, value)
+            return (HeldPin(PinKind.DATA, at, value),) if column == 1 else self._load(at, value)
         cell = int(row["cell"])
         if cell in self._clock_gates:
             # Without an edge of its clock a clock gate gives none, at whichever level it stands.
-            return HeldPin(PinKind.NET, int(self._clock_gates[cell]), 0)
+            return (HeldPin(PinKind.NET, int(self._clock_gates[cell]), 0),)
         if cell in self._flip_flop:
             # Without a clock a flip-flop keeps what it holds.
             at = self._flip_flop[cell]
-            return HeldPin(PinKind.DATA, at, int(self._state[at]))
+            return (HeldPin(PinKind.DATA, at, int(self._state[at])),)
         raise HarnessError(
             f"{self._netlist.pin_name(pin)}: expected a pin that gates take or a clock pin, found one of "
             "which nothing is made; leave its cell out",
             "fault.site",
         )
 
-    def _load(self, pin: int, at: int, value: int) -> HeldPin:
-        """A load that acts for ever keeps what it sets; that is there at the release of reset."""
+    def _flip_flops(self) -> dict[int, int]:
+        """Return the row of the flip-flop that each cell is: of some only the inverted output is taken."""
+        row_of = {net: row for row, net in enumerate(self._netlist.gates.flip_flops[:, 0].tolist())}
+        storing = {i for i, name in enumerate(self._netlist.types) if name in self._netlist.flip_flop_types}
+        pins = self._netlist.pins
+        found = {}
+        for pin in pins[pins["output"] == 1].tolist():
+            cell, _, _, net, consumer, row, _ = pin
+            if int(self._netlist.type_of[cell]) in storing:
+                found[cell] = row_of[net if consumer == TO_FLIP_FLOP else int(self._gates[row, 1])]
+        return found
+
+    def _load(self, at: int, value: int) -> HeldPins:
+        """A load that acts for ever keeps what it sets, from the release of reset on."""
         if value != self._netlist.gates.flip_flops[at, 3]:
-            return HeldPin(PinKind.LOAD, at, value)
+            return (HeldPin(PinKind.LOAD, at, value),)
         sets = int(self._netlist.reset_values[at])
-        if sets != self._state[at]:
-            raise HarnessError(
-                f"{self._netlist.pin_name(pin)}: expected a flip-flop that its reset has set at the release "
-                f"of reset, found one that holds {self._state[at]}; one that acts later cannot be held",
-                "fault.site",
-            )
-        return HeldPin(PinKind.DATA, at, sets)
+        own = HeldPin(PinKind.DATA, at, sets)
+        if sets == self._state[at]:
+            return (own,)
+        # Before the first edge it stores something else, which nothing sees.
+        return (own, HeldPin(PinKind.NET, int(self._netlist.gates.flip_flops[at, 0]), sets))
 
     def _forward(self, pin: HeldPin) -> HeldPin:
         """Go on to the output of a gate that the pin decides, as long as nothing else sees what is held."""

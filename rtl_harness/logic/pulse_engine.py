@@ -6,22 +6,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
-from types import TracebackType
-from typing import Self, Unpack
+from typing import Unpack
 
 from resil.rtl_harness.design.elaboration import Elaboration
 from resil.rtl_harness.design.target import Target
-from resil.rtl_harness.engine.contract import Audited, Engine, GoldenRun, check_fault
+from resil.rtl_harness.engine.contract import Audited, Engine, check_fault
 from resil.rtl_harness.engine.fast.audit_sample import AuditSize
 from resil.rtl_harness.engine.fast.native.library import OutputPort
 from resil.rtl_harness.engine.run_limits import RunLimits
 from resil.rtl_harness.engine.workload import Workload
-from resil.rtl_harness.errors import AuditError, HarnessError, SimulationError
+from resil.rtl_harness.errors import AuditError, SimulationError
 from resil.rtl_harness.faults import Fault, Injection, Reported, Rise
 from resil.rtl_harness.logic.differences import DifferenceEngine
 from resil.rtl_harness.logic.evaluation import Evaluation
 from resil.rtl_harness.logic.netlist import LogicNetlist
+from resil.rtl_harness.logic.netlist_engine import AUDITED, NetlistEngine
 from resil.rtl_harness.logic.proof import proven
 from resil.rtl_harness.logic.pulses import DONE, UNDEFINED, NetPulses, PulseEffects
 from resil.rtl_harness.logic.sites import LogicSites
@@ -29,10 +28,9 @@ from resil.rtl_harness.logic.sites import LogicSites
 # Pulses that are worked out together, and at least one of so many of them is evaluated once more.
 TOGETHER = 65536
 AUDIT_EVERY = 1000
-AUDITED = 12
 
 
-class PulseEngine:
+class PulseEngine(NetlistEngine):
     """Simulates pulses in the logic of one target that runs one workload.
 
     A pulse of a fault's cycle inverts the output of a cell from when the design has settled after the active
@@ -51,14 +49,11 @@ class PulseEngine:
         limits: As of `VerilatorEngine`; `sweep` and `lanes` too.
 
     Attributes:
-        notes: For people.
         unseen: Pulses of which nothing was left after their cycle.
 
     Raises:
         HarnessError: If the workload makes several inferences, or what `VerilatorEngine` refuses.
     """
-
-    name = "verilator"
 
     def __init__(
         self,
@@ -73,47 +68,27 @@ class PulseEngine:
         audit: AuditSize | None = None,
         **limits: Unpack[RunLimits],
     ) -> None:
-        if workload.inferences > 1:
-            raise HarnessError(
-                f"{target.name} running {workload.name}: expected one inference where pulses strike logic, "
-                f"found {workload.inferences}; ask for one",
-                "inferences",
-            )
         self._engine = DifferenceEngine(
             target, workload, elaboration, sites.table, sweep=sweep, lanes=lanes, audit=audit, **limits
         )
-        self._netlist = netlist
-        self._sites = sites
+        super().__init__(self._engine, netlist, sites, "pulses in logic", "pulse")
         self._made: NetPulses | None = None
         self._until_detection = bool(limits.get("until_detection", False))
         self._tried: Counter[str] = Counter()
         self._answered: Counter[str] = Counter()
-        self.notes = self._engine.notes
         self.unseen = 0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Free the model's instances."""
         if self._made is not None:
             self._made.close()
             self._made = None
-        self._engine.close()
+        super().close()
 
     @property
     def engine(self) -> DifferenceEngine:
         """Simulates what is left of pulses."""
         return self._engine
-
-    def golden(self) -> GoldenRun:
-        """Simulate without a fault; see `VerilatorEngine.golden`."""
-        return self._engine.golden()
 
     def expect(self, faults: int, first: Engine | None = None) -> None:
         """Take it that so many pulses will be asked for: few of them leave anything."""
@@ -150,16 +125,8 @@ class PulseEngine:
             for injection in self._chunk(chunk, workers):
                 yield from [injection] * times[injection.fault]
 
-    def replay(self, fault: Fault, waves: Path | None = None) -> Injection:
-        """Simulate one pulse: evaluated gate by gate, and what it leaves simulated to the end.
-
-        Raises:
-            HarnessError: If a waveform is asked for, and as `run`.
-        """
-        if waves is not None:
-            raise HarnessError(
-                f"no waveform {waves}: a pulse in logic is no event of the RTL that could be drawn", "waves"
-            )
+    def _alone(self, fault: Fault) -> Injection:
+        """Evaluate a pulse gate by gate, and simulate what it leaves to the end; errors as `run`."""
         self._check(fault)
         effects = self._effects([fault])
         self._evaluate_again([fault], effects, [0])
@@ -176,38 +143,13 @@ class PulseEngine:
         own = {way: Audited(self._answered[way], self._tried[way]) for way in sorted(self._answered)}
         return {**own, **self._engine.audits}
 
-    def audit_kept(self, injections: Iterable[Injection], workers: int = 1) -> None:
-        """Audit what another session answered.
-
-        Raises:
-            AuditError: If an answer is wrong.
-        """
-        kept = {injection.fault: injection for injection in injections}
-        chosen = sorted(kept, key=lambda fault: (fault.cycle, fault.site))
-        for fault in chosen[:: max(1, len(chosen) // AUDITED)]:
-            found = self.replay(fault)
-            if found != kept[fault]:
-                raise AuditError(
-                    f"{self._describe(fault)}: an earlier session says {kept[fault].outcome}, a run to the "
-                    f"end says {found.outcome}",
-                    fault,
-                    "pulse",
-                )
+    def _again(self, faults: Sequence[Fault], workers: int) -> Iterator[Injection]:
+        return map(self._alone, faults)
 
     def _check(self, fault: Fault) -> None:
         check_fault(fault, self._engine.elaboration, self.golden().cycles)
-        if fault.held is not None or fault.bits != 1 or fault.site < self._sites.first:
-            raise HarnessError(
-                f"{fault}: expected a pulse at one of the sites {self._sites.first} .. "
-                f"{self._sites.table.size - 1} in logic, found another fault",
-                "fault.site",
-            )
-
-    def _describe(self, fault: Fault) -> str:
-        return (
-            f"pulse at {self._netlist.pin_name(self._sites.pin(fault.site))}, cycle {fault.cycle}, workload "
-            f"{self._engine.workload.name}"
-        )
+        if fault.held is not None or fault.bits != 1 or not self._is_site(fault):
+            raise self._unlike(fault)
 
     def _effects(self, faults: Sequence[Fault]) -> PulseEffects:
         pins = self._sites.pins[[fault.site - self._sites.first for fault in faults]]

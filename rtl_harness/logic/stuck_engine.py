@@ -4,22 +4,22 @@
 from __future__ import annotations
 
 import math
+import random
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
-from types import TracebackType
-from typing import Self, Unpack
+from typing import Unpack
 
 import numpy as np
 
 from resil.rtl_harness.design.elaboration import Elaboration
 from resil.rtl_harness.design.target import Target
-from resil.rtl_harness.engine.contract import Audited, Engine, GoldenRun
+from resil.rtl_harness.engine.contract import Audited, Engine, check_fault
+from resil.rtl_harness.engine.fast.audit_sample import AuditSample, AuditSize
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.engine.fast.processes import EngineOutcome, run_chunks
 from resil.rtl_harness.engine.logic.build import build_library
-from resil.rtl_harness.engine.logic.library import HeldPin, How, LogicEnd, LogicSimulator
+from resil.rtl_harness.engine.logic.library import HeldPins, How, LogicEnd, LogicSimulator
 from resil.rtl_harness.engine.logic.observed import observed_of
 from resil.rtl_harness.engine.run_limits import CheckedLimits, RunLimits
 from resil.rtl_harness.engine.timeout import operation_allowance
@@ -28,20 +28,23 @@ from resil.rtl_harness.errors import AuditError, HarnessError, SimulationError
 from resil.rtl_harness.faults import Fault, Injection
 from resil.rtl_harness.logic.held_pins import PinHolder
 from resil.rtl_harness.logic.netlist import LogicNetlist
+from resil.rtl_harness.logic.netlist_engine import NetlistEngine
 from resil.rtl_harness.logic.proof import proven
 from resil.rtl_harness.logic.sites import LogicSites
 
 # Classes of faults that a worker simulates in one call: words of 512 machines share the golden run there.
 TOGETHER = 16 * 512
-# Answers of an earlier session that are found once more.
-AUDITED = 12
+# Faults of an audit that a worker evaluates together.
+JUDGED = 63
 
 
-class StuckEngine:
-    """Simulates permanent faults in the logic of one target that runs one workload.
+class StuckEngine(NetlistEngine):
+    """Simulates permanent faults of one target that runs one workload, in its logic and in its storage.
 
     A pin of a cell is held from the release of reset on. The netlist is compared with the RTL over the whole
-    golden run first. Faults that come to the same by the structure of the netlist are simulated once.
+    golden run first. Faults that come to the same by the structure of the netlist are simulated once. Some
+    answers of each kind in each block are audited: every gate of the machine with that very pin held is
+    evaluated in every cycle, by other code. Stuck bits of storage are simulated by the fast engine.
 
     Args:
         target: The design.
@@ -49,17 +52,16 @@ class StuckEngine:
         elaboration: Storage of the target, elaborated with the workload's parameters.
         netlist: Its cells.
         sites: Which pins are sites.
+        audit: How many answers are audited.
         limits: As of `VerilatorEngine`.
 
     Attributes:
-        notes: For people.
         ends: How runs ended, a class of faults counted once.
+        audited: Answers that were audited.
 
     Raises:
         HarnessError: If the workload makes several inferences, or what `VerilatorEngine` refuses.
     """
-
-    name = "verilator"
 
     def __init__(
         self,
@@ -68,91 +70,55 @@ class StuckEngine:
         elaboration: Elaboration,
         netlist: LogicNetlist,
         sites: LogicSites,
+        *,
+        audit: AuditSize | None = None,
         **limits: Unpack[RunLimits],
     ) -> None:
-        if workload.inferences > 1:
-            raise HarnessError(
-                f"{target.name} running {workload.name}: expected one inference where pins are held, found "
-                f"{workload.inferences}: a permanent fault is in both; ask for one",
-                "inferences",
-            )
         self._limits = CheckedLimits.of(target, workload, limits)
-        self._engine = VerilatorEngine(target, workload, elaboration, sweep=False, **limits)
-        self._netlist = netlist
-        self._sites = sites
+        engine = VerilatorEngine(target, workload, elaboration, sweep=False, audit=audit, **limits)
+        super().__init__(engine, netlist, sites, "pins of cells that are held", "held pin")
         self._made: tuple[LogicSimulator, PinHolder] | None = None
-        self.notes = self._engine.notes
+        self._audit = audit or AuditSize()
+        self._made_sample: AuditSample | None = None
         self.ends: Counter[str] = Counter()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+        self.audited = 0
 
     def close(self) -> None:
         """Free simulator and model."""
         if self._made is not None:
             self._made[0].close()
             self._made = None
-        self._engine.close()
-
-    def golden(self) -> GoldenRun:
-        """Simulate without a fault; see `VerilatorEngine.golden`."""
-        return self._engine.golden()
+        super().close()
 
     def expect(self, faults: int, first: Engine | None = None) -> None:
         """Nothing here is worth more if there are more faults."""
 
     @property
     def audits(self) -> Mapping[str, Audited]:
-        """Nothing: every machine is simulated to its end, or to a state in which it was before."""
-        return {}
-
-    def audit_kept(self, injections: Iterable[Injection], workers: int = 1) -> None:
-        """Audit what another session answered.
-
-        Raises:
-            AuditError: If an answer is wrong.
-        """
-        kept = {injection.fault: injection for injection in injections}
-        chosen = sorted(kept)[:: max(1, len(kept) // AUDITED)]
-        for found in self.run(chosen, workers):
-            if found != kept[found.fault]:
-                raise AuditError(
-                    f"{self._describe(found.fault)}: an earlier session says {kept[found.fault].outcome}, "
-                    f"now it is {found.outcome}",
-                    found.fault,
-                    "held",
-                )
-
-    def replay(self, fault: Fault, waves: Path | None = None) -> Injection:
-        """Simulate one fault by itself.
-
-        Raises:
-            HarnessError: If a waveform is asked for, and as `run`.
-        """
-        if waves is not None:
-            raise HarnessError(
-                f"no waveform {waves}: a pin of the netlist that is held is no event of the RTL that could "
-                "be drawn",
-                "waves",
-            )
-        return next(iter(self.run([fault])))
+        """Answers and how many of them were audited, by how runs ended."""
+        own = self._made_sample.tally if self._made_sample else {}
+        return {**{f"held pin, {kind}": found for kind, found in own.items()}, **self._fast.audits}
 
     def run(self, faults: Sequence[Fault], workers: int = 1) -> Iterator[Injection]:
         """Yield one injection for each fault, as they come in.
 
         Raises:
-            HarnessError: If a fault is no held pin, or netlist and RTL differ.
+            HarnessError: If a fault is no held pin and no held bit, or netlist and RTL differ.
+            AuditError: If an answer is found to be wrong.
             SimulationError: If the gates do not say what a machine does.
         """
         for fault in faults:
             self._check(fault)
+        stored = [fault for fault in faults if not self._is_site(fault)]
+        if stored:
+            yield from self._fast.run(stored, workers)
+        pins = [fault for fault in faults if self._is_site(fault)]
+        if pins:
+            yield from self._held(pins, workers)
+
+    def _held(self, faults: Sequence[Fault], workers: int) -> Iterator[Injection]:
         simulator, holder = self.simulator
-        classes: dict[HeldPin, list[Fault]] = {}
+        classes: dict[HeldPins, list[Fault]] = {}
         for fault in faults:
             classes.setdefault(holder.held(self._sites.pin(fault.site), fault.held or 0), []).append(fault)
         pin_of = {members[0]: pin for pin, members in classes.items()}
@@ -161,7 +127,7 @@ class StuckEngine:
         chunks = [ordered[i : i + size] for i in range(0, len(ordered), size)]
 
         def work(chunk: Sequence[Fault]) -> Iterator[EngineOutcome]:
-            ends = self._ends(simulator, [(pin_of[fault],) for fault in chunk])
+            ends = self._ends(simulator, [pin_of[fault] for fault in chunk])
             for fault, end in zip(chunk, ends, strict=True):
                 early = end.how in (How.SAME, How.UNEXCITED, How.LOOP)
                 yield EngineOutcome(self._injection(fault, end), early, end.end_cycle, end.how.name.lower())
@@ -169,7 +135,56 @@ class StuckEngine:
         for done in run_chunks(chunks, work, workers):
             self.ends[done.how] += 1
             for member in classes[pin_of[done.injection.fault]]:
-                yield replace(done.injection, fault=member)
+                own = done._replace(injection=replace(done.injection, fault=member))
+                self._sample.offer(own)
+                yield own.injection
+        answers = {answer.fault: answer for answer in self._sample.draw()}
+        for found in self._judged(sorted(answers), workers):
+            self._require(answers[found.fault], found)
+            self.audited += 1
+
+    def _alone(self, fault: Fault) -> Injection:
+        """Evaluate every gate of the machine with one fault in every cycle; errors as `run`."""
+        self._check(fault)
+        return next(self._judged([fault], 1)) if self._is_site(fault) else self._fast.replay(fault)
+
+    def _again(self, faults: Sequence[Fault], workers: int) -> Iterator[Injection]:
+        for fault in faults:
+            self._check(fault)
+        yield from self._judged([fault for fault in faults if self._is_site(fault)], workers)
+        yield from map(self._fast.replay, (fault for fault in faults if not self._is_site(fault)))
+
+    def _judged(self, faults: Sequence[Fault], workers: int) -> Iterator[Injection]:
+        """Yield what comes of held pins if all gates of each machine are evaluated, by themselves."""
+        if not faults:
+            return
+        simulator, holder = self.simulator
+        size = max(1, min(JUDGED, math.ceil(len(faults) / max(1, workers))))
+        chunks = [faults[i : i + size] for i in range(0, len(faults), size)]
+
+        def work(chunk: Sequence[Fault]) -> Iterator[EngineOutcome]:
+            pins = [holder.along_gates(self._sites.pin(f.site), f.held or 0) for f in chunk]
+            for fault, end in zip(chunk, simulator.judge(pins, *self._until()), strict=True):
+                yield EngineOutcome(self._injection(fault, end), False, end.end_cycle, end.how.name.lower())
+
+        for done in run_chunks(chunks, work, workers):
+            yield done.injection
+
+    def _require(self, answer: Injection, found: Injection) -> None:
+        if found != answer:
+            raise AuditError(
+                f"audit of held pins: {self._describe(answer.fault)} was taken for {answer}, an evaluation "
+                f"of all gates gives {found}; what this engine answered cannot be trusted",
+                answer.fault,
+                self._way,
+            )
+
+    @property
+    def _sample(self) -> AuditSample:
+        if self._made_sample is None:
+            end = self.golden().end.end_cycle
+            self._made_sample = AuditSample(self._audit, self._sites.table, end, random.Random(0))
+        return self._made_sample
 
     @property
     def simulator(self) -> tuple[LogicSimulator, PinHolder]:
@@ -183,7 +198,7 @@ class StuckEngine:
         return self._made
 
     def _simulated(self) -> tuple[LogicSimulator, PinHolder]:
-        golden, model, netlist = self.golden().end, self._engine.model, self._netlist
+        golden, model, netlist = self.golden().end, self._fast.model, self._netlist
         circuit, pulses = proven(netlist, model)
         pulses.close()
         resets = netlist.reset_values.astype(np.int8)
@@ -206,13 +221,16 @@ class StuckEngine:
         bytes_of = observed.state[flip_flops["offset"].astype(np.int64)]
         return simulator, PinHolder(netlist, bytes_of >> flip_flops["bit"].astype(np.uint8) & 1)
 
-    def _ends(self, simulator: LogicSimulator, faults: Sequence[tuple[HeldPin, ...]]) -> list[LogicEnd]:
+    def _ends(self, simulator: LogicSimulator, faults: Sequence[HeldPins]) -> list[LogicEnd]:
+        return simulator.run(faults, *self._until())
+
+    def _until(self) -> tuple[int, int | None, bool]:
+        """Return cycles to the time-out and of one operation, and whether detection ends runs."""
         golden, limits = self.golden(), self._limits
         allowance = operation_allowance(
-            self._engine.target, limits.timeout, limits.timeout_factor, golden.moves, golden.end.end_cycle
+            self._fast.target, limits.timeout, limits.timeout_factor, golden.moves, golden.end.end_cycle
         )
-        limit = math.ceil(limits.timeout_factor * golden.cycles)
-        return simulator.run(faults, limit, allowance, limits.until_detection)
+        return math.ceil(limits.timeout_factor * golden.cycles), allowance, limits.until_detection
 
     def _injection(self, fault: Fault, end: LogicEnd) -> Injection:
         if end.how is How.UNDEFINED:
@@ -230,19 +248,14 @@ class StuckEngine:
             output=end.output,
             # Of storage it is known whether it differs.
             state_hash="" if end.differs else golden.state_hash,
-            alarms=self._engine.model.alarms.rises(end.detected, end.corrected),
+            alarms=self._fast.model.alarms.rises(end.detected, end.corrected),
         )
-        injection = classify(fault, golden, found, self._engine.model.workload)
+        injection = classify(fault, golden, found, self._fast.model.workload)
         return injection.until_detection() if self._limits.until_detection else injection
 
     def _check(self, fault: Fault) -> None:
-        if fault.held is None or not self._sites.first <= fault.site < self._sites.table.size:
-            raise HarnessError(
-                f"{fault}: expected a pin held at one of the sites {self._sites.first} .. "
-                f"{self._sites.table.size - 1} in logic, found another fault",
-                "fault.site",
-            )
-
-    def _describe(self, fault: Fault) -> str:
-        pin = self._netlist.pin_name(self._sites.pin(fault.site))
-        return f"{pin} held at {fault.held}, workload {self._engine.workload.name}"
+        if self._is_site(fault) or fault.held is None:
+            if fault.held is None or fault.bits != 1 or fault.cycle:
+                raise self._unlike(fault)
+        else:
+            check_fault(fault, self._fast.elaboration, self.golden().cycles)

@@ -37,7 +37,7 @@ def read(path):
 def test_a_run_says_that_it_is_about_transients_in_logic_alone(folder):
     summary = read(folder / "out" / "summary.json")
     assert summary["campaign"]["fault_model"] == "set"
-    assert summary["verdict"]["scope"].startswith("transients in logic alone; outputs of cells only")
+    assert summary["verdict"]["scope"].startswith("transients in logic alone; pins of cells only")
     assert "337 flip-flops and 1,152 SRAM bits not injected" in summary["verdict"]["scope"]
     scope = next(own["text"] for own in summary["assumptions"] if own["topic"] == "scope")
     assert "Pulses of one cycle at 2,807 outputs of cells" in scope
@@ -117,7 +117,9 @@ def test_settings_are_kept_in_the_resolved_campaign():
     [
         (logic(faults=PULSES.replace('"logic"', '"logic", "ff"')), "kinds"),
         (logic(faults=PULSES.replace('"set"', '"upset"')), "model"),
-        (logic(faults=PULSES.replace('"set"', '"stuck_at"')), "model"),
+        (logic("[safety]\n", PULSES.replace('"set"', '"stuck_at"')), "model"),
+        (logic('[sampling]\nplan = "adaptive"\n', PULSES.replace('"set"', '"stuck_at"')), "model"),
+        (logic('[execution]\nengine = "plain"\n', PULSES.replace('"set"', '"stuck_at"')), "engine"),
         (logic(faults=FAULTS + '\nmodel = "set"'), "model"),
         (logic(faults=PULSES + "\nclusters = { 1 = 0.9, 2 = 0.1 }"), "clusters"),
         (logic('[sampling]\nplan = "adaptive"\n'), "kinds"),

@@ -13,7 +13,8 @@ from resil.rtl_harness.host import own_symbols_flags, shared_library_flags
 from resil.rtl_harness.tools import compile_objects, compiler_version, find_compiler, run_tool
 
 HERE = Path(__file__).parent / "native"
-CIRCUIT = Path(__file__).parents[1] / "fast" / "native" / "circuit.h"
+SHARED = Path(__file__).parents[1] / "fast" / "native"
+GATES = tuple(SHARED / f"{name}.h" for name in ("circuit", "gate_operations", "bit_parallel", "cycle_sets"))
 SOURCES = tuple(sorted(HERE.glob("*.cpp")))
 LIBRARY = "liblogic.so"
 FLAGS = ("-std=c++20", "-O2", "-fPIC", *own_symbols_flags(), "-w")
@@ -30,7 +31,7 @@ def build_library(path: str | None = None) -> Path:
         SimulationError: If it fails, with the end of what it printed.
     """
     flags = [*FLAGS, *flags_of(path or paths()[0])]
-    headers = [*sorted(HERE.glob("*.h")), CIRCUIT]
+    headers = [*sorted(HERE.glob("*.h")), *GATES]
     key = content_key(
         SOURCES, headers, flags, shared_library_flags(), compiler_version(), processor()
     )  # fmt: skip
@@ -39,7 +40,7 @@ def build_library(path: str | None = None) -> Path:
         made = content_key(source, headers, flags, compiler_version(), processor())
 
         def build(folder: Path) -> None:
-            compile_objects([source], [*flags, "-I", str(HERE), "-I", str(CIRCUIT.parent)], folder)
+            compile_objects([source], [*flags, "-I", str(HERE), "-I", str(SHARED)], folder)
 
         return cached_folder("logic-part", made, build) / f"{source.stem}.o"
 

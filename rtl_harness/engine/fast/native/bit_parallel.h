@@ -8,6 +8,7 @@
 #endif
 
 #include "cycle_sets.h"
+#include "gate_operations.h"
 
 // Words of a set, a bit for each, that hold a 1, or a 0.
 inline uint8_t ones(const CycleSet& a) {
@@ -41,24 +42,6 @@ inline void transpose_bits(uint64_t* rows) {
       rows[i] ^= swapped << j;
       rows[i + j] ^= swapped;
     }
-  }
-}
-
-// A word of a gate's output, 64 cycles; operations as `rtl_harness/engine/fast/gates` numbers them.
-inline uint64_t evaluated(int32_t operation, uint64_t a, uint64_t b, uint64_t s) {
-  switch (operation) {
-    case 0: return a;
-    case 1: return ~a;
-    case 2: return a & b;
-    case 3: return ~(a & b);
-    case 4: return a | b;
-    case 5: return ~(a | b);
-    case 6: return a ^ b;
-    case 7: return ~(a ^ b);
-    case 8: return a & ~b;
-    case 9: return a | ~b;
-    case 10: return (s & b) | (~s & a);
-    default: return ~((s & b) | (~s & a));
   }
 }
 

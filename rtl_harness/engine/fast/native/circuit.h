@@ -8,7 +8,7 @@
 extern "C" {
 
 struct Gate {
-  int32_t operation;  // see verilator_gates.py
+  int32_t operation;  // see gate_operations.h
   int32_t a, b, s, y;
 };
 

@@ -10,6 +10,7 @@
 
 #include "circuit.h"
 #include "difference.h"
+#include "gate_operations.h"
 
 // Element [i] of a list of lists.
 class Adjacency {
@@ -30,8 +31,6 @@ struct Sink {
   SinkKind kind;
   int32_t index;  // flip-flop, alarm or write port
 };
-
-inline constexpr int32_t kRead = 12;
 
 struct Network {
   explicit Network(const Circuit& c);

@@ -108,10 +108,6 @@ LogicSimulator* logic_create(const Circuit* circuit, const Observed* observed);
 void logic_destroy(LogicSimulator* self);
 /// Simulate without a fault until it is done, for at most `limit` cycles; -1 if it failed or is not done.
 int32_t logic_golden(LogicSimulator* self, uint64_t limit, uint8_t* output, LogicGolden* golden);
-/// Value of each flip-flop after `cycle` edges of the golden run.
-int32_t logic_golden_state(LogicSimulator* self, uint64_t cycle, uint8_t* values);
-/// The bytes of a memory then.
-int32_t logic_golden_memory(LogicSimulator* self, uint64_t cycle, int32_t memory, uint8_t* bytes);
 /// Whether each net has been 0 (bit 0) and 1 (bit 1) in the golden run, from the release of reset to its end.
 int32_t logic_values(LogicSimulator* self, uint8_t* values);
 /// Whether something that is observed depends on each net.
@@ -119,6 +115,9 @@ int32_t logic_reaches(LogicSimulator* self, uint8_t* reaches);
 /// Simulate faults; `output` has as many bytes for each as the outputs have.
 int32_t logic_run(LogicSimulator* self, const HeldPins* faults, uint64_t count, const HeldPin* pins,
                   const LogicLimits* limits, LogicResult* results, uint8_t* output, LogicCounts* counts);
+/// The same by evaluating every gate of every machine in every cycle; after `logic_golden`.
+int32_t logic_judge(LogicSimulator* self, const HeldPins* faults, uint64_t count, const HeldPin* pins,
+                    const LogicLimits* limits, LogicResult* results, uint8_t* output);
 }
 
 #endif

@@ -9,9 +9,9 @@
 #include <string>
 #include <utility>
 
-namespace {
+#include "gate_operations.h"
 
-constexpr int32_t kRead = 12;
+namespace {
 
 // A gate as a multiplexer; nets in the circuit's numbers, of which 0 and 1 are the constants.
 Mux multiplexer(const Gate& g) {

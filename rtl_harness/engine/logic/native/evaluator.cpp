@@ -5,29 +5,13 @@
 
 #include <algorithm>
 
+#include "gate_operations.h"
+
 namespace {
 
 void set_bit(std::vector<uint64_t>& bits, size_t i) { bits[i / 64] |= uint64_t{1} << (i % 64); }
 void clear_bit(std::vector<uint64_t>& bits, size_t i) { bits[i / 64] &= ~(uint64_t{1} << (i % 64)); }
 bool has_bit(const std::vector<uint64_t>& bits, size_t i) { return bits[i / 64] >> (i % 64) & 1; }
-
-// Operations as `rtl_harness/engine/fast/native/bit_parallel.h` numbers them.
-Lanes computed(int32_t operation, const Lanes& a, const Lanes& b, const Lanes& s) {
-  switch (operation) {
-    case 0: return a;
-    case 1: return ~a;
-    case 2: return a & b;
-    case 3: return ~(a & b);
-    case 4: return a | b;
-    case 5: return ~(a | b);
-    case 6: return a ^ b;
-    case 7: return ~(a ^ b);
-    case 8: return a & ~b;
-    case 9: return a | ~b;
-    case 10: return (s & b) | (~s & a);
-    default: return ~((s & b) | (~s & a));
-  }
-}
 
 }  // namespace
 
@@ -143,7 +127,7 @@ void Evaluator::evaluate_held(size_t i) {
     const Held& h = (*held_)[at];
     operand[h.column] = forced(h, operand[h.column]);
   }
-  set(g.y, computed(g.operation, operand[1], operand[2], operand[3]) ^ spread(golden(g.y)));
+  set(g.y, evaluated(g.operation, operand[1], operand[2], operand[3]) ^ spread(golden(g.y)));
 }
 
 // What the gates of a word of marks will need comes from far: ask for it ahead.

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "group.h"
+#include "plain.h"
 
 namespace {
 
@@ -43,7 +44,8 @@ int32_t guarded(Body&& body) {
 }  // namespace
 
 struct LogicSimulator {
-  LogicSimulator(const Circuit& circuit, const Observed& observed) : design(circuit, observed), golden(design) {}
+  LogicSimulator(const Circuit& circuit, const Observed& observed)
+      : design(circuit, observed), golden(design), plain(circuit, observed) {}
 
   std::vector<uint8_t> output_at(uint64_t r) {
     memories.seek(r);
@@ -64,6 +66,7 @@ struct LogicSimulator {
   Design design;
   Golden golden;
   Memories memories{design, golden};
+  PlainMachines plain;
 };
 
 // A pin whose net has the number that it has here; raises if there is no such pin.
@@ -208,22 +211,6 @@ int32_t logic_golden(LogicSimulator* self, uint64_t limit, uint8_t* output, Logi
   });
 }
 
-int32_t logic_golden_state(LogicSimulator* self, uint64_t cycle, uint8_t* values) {
-  return guarded([&] {
-    for (size_t i = 0; i < self->design.flip_flops.size(); ++i) {
-      values[i] = Golden::bit(self->golden.row(cycle), self->design.flip_flops[i].q);
-    }
-  });
-}
-
-int32_t logic_golden_memory(LogicSimulator* self, uint64_t cycle, int32_t memory, uint8_t* bytes) {
-  return guarded([&] {
-    self->memories.seek(cycle);
-    const Memory& m = self->design.memories.at(memory);
-    std::memcpy(bytes, self->memories.word(static_cast<uint32_t>(memory), 0), m.words * m.entry_bytes);
-  });
-}
-
 int32_t logic_values(LogicSimulator* self, uint8_t* values) {
   return guarded([&] {
     for (uint64_t net = 0; net < self->design.nets; ++net) {
@@ -243,5 +230,15 @@ int32_t logic_reaches(LogicSimulator* self, uint8_t* reaches) {
 int32_t logic_run(LogicSimulator* self, const HeldPins* faults, uint64_t count, const HeldPin* pins,
                   const LogicLimits* limits, LogicResult* results, uint8_t* output, LogicCounts* counts) {
   return guarded([&] { self->run(faults, count, pins, *limits, results, output, *counts); });
+}
+
+int32_t logic_judge(LogicSimulator* self, const HeldPins* faults, uint64_t count, const HeldPin* pins,
+                    const LogicLimits* limits, LogicResult* results, uint8_t* output) {
+  return guarded([&] {
+    uint32_t listed = 0;
+    for (uint64_t i = 0; i < count; ++i) listed = std::max(listed, faults[i].first + faults[i].count);
+    for (uint32_t i = 0; i < listed; ++i) self->numbered(pins[i]);
+    self->plain.run(faults, count, pins, *limits, self->golden.alarms(), results, output);
+  });
 }
 }

@@ -96,8 +96,10 @@ def compare(netlist, library, faults=None, allowance=None, until=False, **how):
     assert golden.output == bytes(judged.memory[0, : netlist.outputs].astype(np.uint8))
     faults = netlist.pins() if faults is None else faults
     found = simulator.run(faults, limit, allowance, until, **how)
+    plain = simulator.judge(faults, limit, allowance, until)
     simulator.close()
     wanted = expected(netlist, faults, judged, limit, allowance, until)
+    assert plain == wanted
     for fault, end, right in zip(faults, found, wanted, strict=True):
         assert replace(end, how=ALIKE.get(end.how, end.how)) == right, (fault, end.how)
     return [end.how for end in found]

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0
+// See plain.h.
+
+#include "plain.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <stdexcept>
+
+#include "bit_parallel.h"
+
+namespace {
+
+constexpr unsigned kMachines = 64, kClean = 63;  // the last one has no fault
+constexpr uint64_t kAll = ~uint64_t{0};
+// Rounds in which asynchronous loads may set one another off.
+constexpr int kRounds = 16;
+
+uint64_t lane(unsigned machine) { return uint64_t{1} << machine; }
+uint64_t of_clean(uint64_t word) { return word >> kClean & 1 ? kAll : 0; }
+
+template <typename Take>
+void each(uint64_t word, Take&& take) {
+  for (; word; word &= word - 1) take(static_cast<unsigned>(std::countr_zero(word)));
+}
+
+}  // namespace
+
+PlainMachines::PlainMachines(const Circuit& c, const Observed& o)
+    : nets_(c.nets),
+      gates_(c.gates, c.gates + c.gate_count),
+      flip_flops_(c.flip_flops, c.flip_flops + c.flip_flop_count),
+      memories_(c.memories, c.memories + c.memory_count),
+      reads_(c.reads, c.reads + c.read_count),
+      writes_(c.writes, c.writes + c.write_count),
+      done_(c.ports, c.ports + o.done),
+      status_(c.ports + o.done, c.ports + c.port_count),
+      operation_(c.operation, c.operation + c.operation_count),
+      undefined_(c.undefined, c.undefined + c.undefined_count),
+      lists_(c.lists, c.lists + c.list_length),
+      alarms_(c.alarms, c.alarms + c.alarm_count),
+      reset_(o.reset, o.reset + c.flip_flop_count),
+      counted_(o.counted, o.counted + c.flip_flop_count),
+      counted_memories_(o.memories, o.memories + c.memory_count),
+      outputs_(o.outputs, o.outputs + o.output_count),
+      detects_(o.detects),
+      corrects_(o.corrects) {
+  for (const FlipFlop& f : flip_flops_) initial_.push_back(o.state[f.offset] >> f.bit & 1);
+  for (const Memory& m : memories_) {
+    const auto* const from = reinterpret_cast<const uint8_t*>(o.state + m.offset);
+    image_.emplace_back(from, from + m.words * m.entry_bytes);
+  }
+}
+
+void PlainMachines::run(const HeldPins* faults, uint64_t count, const HeldPin* pins, const LogicLimits& limits,
+                        uint64_t usual, LogicResult* results, uint8_t* output) {
+  for (uint64_t first = 0; first < count; first += kFaults) {
+    const auto some = static_cast<unsigned>(std::min<uint64_t>(kFaults, count - first));
+    batch(faults + first, some, pins, limits, usual, results + first, output + first * outputs_.size());
+  }
+  content_.clear();
+}
+
+void PlainMachines::start(const HeldPins* faults, unsigned count, const HeldPin* pins) {
+  value_.assign(nets_, 0);
+  value_[1] = kAll;
+  stored_.clear();
+  for (const uint8_t bit : initial_) stored_.push_back(bit ? kAll : 0);
+  last_.assign(stored_.size(), 0);
+  content_.clear();
+  for (const auto& image : image_) {
+    auto& all = content_.emplace_back();
+    all.reserve(kMachines * image.size());
+    for (unsigned machine = 0; machine < kMachines; ++machine) all.insert(all.end(), image.begin(), image.end());
+  }
+  holds_.clear();
+  is_held_.assign(nets_ + gates_.size() + flip_flops_.size(), 0);
+  for (unsigned machine = 0; machine < count; ++machine) {
+    for (uint32_t i = 0; i < faults[machine].count; ++i) {
+      const HeldPin& pin = pins[faults[machine].first + i];
+      const auto kind = static_cast<PinKind>(pin.kind);
+      auto found = std::find_if(holds_.begin(), holds_.end(), [&](const Hold& h) {
+        return h.kind == kind && h.at == pin.at && h.column == pin.column;
+      });
+      if (found == holds_.end()) found = holds_.insert(found, {kind, pin.at, pin.column, 0, 0});
+      (pin.value ? found->one : found->zero) |= lane(machine);
+      const size_t of_kind = kind == kNetPin ? 0 : kind == kOperandPin ? nets_ : nets_ + gates_.size();
+      is_held_.at(of_kind + static_cast<size_t>(pin.at)) = 1;
+    }
+  }
+  special_.clear();
+  for (size_t i = 0; i < gates_.size(); ++i) {
+    const Gate& g = gates_[i];
+    if (g.operation == kRead || is_held_[nets_ + i] || is_held_[static_cast<size_t>(g.y)]) special_.push_back(i);
+  }
+}
+
+PlainMachines::Word PlainMachines::as_held(PinKind kind, int64_t at, int32_t column, Word value) const {
+  for (const Hold& h : holds_) {
+    if (h.kind == kind && h.at == at && h.column == column) return h(value);
+  }
+  return value;
+}
+
+void PlainMachines::evaluate() {
+  // Of each operation of `gate_operations.h`.
+  static constexpr Form kForms[] = {
+      {0, kAll, 0, 0, 0},       {kAll, kAll, 0, 0, 0},          {0, 0, 0, kAll, 0},     {kAll, 0, 0, kAll, 0},
+      {0, kAll, kAll, kAll, 0}, {kAll, kAll, kAll, kAll, 0},    {0, kAll, kAll, 0, 0},  {kAll, kAll, kAll, 0, 0},
+      {0, kAll, 0, kAll, 0},    {kAll, 0, kAll, kAll, 0},       {0, kAll, 0, 0, kAll},  {kAll, kAll, 0, 0, kAll},
+  };
+  Word* const value = value_.data();
+  for (size_t i = 0; i < flip_flops_.size(); ++i) {
+    const auto q = static_cast<size_t>(flip_flops_[i].q);
+    value[q] = is_held_[q] ? as_held(kNetPin, flip_flops_[i].q, 0, stored_[i]) : stored_[i];
+  }
+  size_t from = 0;
+  for (size_t k = 0; k <= special_.size(); ++k) {
+    const size_t to = k < special_.size() ? special_[k] : gates_.size();
+    for (size_t i = from; i < to; ++i) {
+      const Gate& g = gates_[i];
+      const Form& f = kForms[g.operation];
+      const Word a = value[g.a], b = value[g.b];
+      value[g.y] =
+          f.ones ^ (a & f.of_a) ^ (b & f.of_b) ^ (a & b & f.of_both) ^ (value[g.s] & (a ^ b) & f.of_s);
+    }
+    if (to < gates_.size()) special(to);
+    from = to + 1;
+  }
+}
+
+void PlainMachines::special(size_t i) {
+  const Gate& g = gates_[i];
+  if (g.operation == kRead) return read(static_cast<size_t>(g.a));
+  const auto at = static_cast<int64_t>(i);
+  const Word a = as_held(kOperandPin, at, 1, value_[g.a]);
+  const Word b = as_held(kOperandPin, at, 2, value_[g.b]);
+  const Word s = as_held(kOperandPin, at, 3, value_[g.s]);
+  value_[g.y] = as_held(kNetPin, g.y, 0, evaluated<Word>(g.operation, a, b, s));
+}
+
+// The address that each machine has at a port.
+void PlainMachines::addresses(const MemoryPort& port, Word* of_machine) const {
+  std::fill(of_machine, of_machine + kMachines, 0);
+  for (int32_t i = 0; i < port.address; ++i) of_machine[i] = value_[lists_[port.first + i]];
+  transpose_bits(of_machine);
+}
+
+// Where a word of a machine lies; null beyond the memory's end.
+uint8_t* PlainMachines::place(uint32_t number, unsigned machine, uint64_t address) {
+  const Memory& m = memories_[number];
+  const uint64_t word = address - static_cast<uint64_t>(static_cast<int64_t>(m.first_word));
+  if (word >= m.words) return nullptr;
+  return content_[number].data() + (machine * m.words + word) * m.entry_bytes;
+}
+
+void PlainMachines::read(size_t number) {
+  const MemoryPort& port = reads_[number];
+  const uint32_t size = memories_[port.memory].entry_bytes;
+  Word address[kMachines];
+  addresses(port, address);
+  for (int32_t first = 0; first < port.data; first += 64) {
+    Word words[kMachines] = {};
+    const uint32_t byte = static_cast<uint32_t>(first) / 8, bytes = std::min<uint32_t>(8, size - byte);
+    for (unsigned machine = 0; machine < kMachines; ++machine) {
+      const uint8_t* const from = place(static_cast<uint32_t>(port.memory), machine, address[machine]);
+      if (from) std::memcpy(&words[machine], from + byte, bytes);
+    }
+    transpose_bits(words);
+    for (int32_t i = first; i < std::min(port.data, first + 64); ++i) {
+      const int32_t net = lists_[port.first + port.address + i];
+      const Word own = words[i - first];
+      value_[net] = is_held_[static_cast<size_t>(net)] ? as_held(kNetPin, net, 0, own) : own;
+    }
+  }
+}
+
+// Machines in which the asynchronous load of a flip-flop acts.
+PlainMachines::Word PlainMachines::loading(size_t i) const {
+  const FlipFlop& f = flip_flops_[i];
+  if (f.load < 2 && f.load != f.active) return 0;
+  const Word acts = f.active ? value_[f.load] : ~value_[f.load];
+  if (!is_held_[nets_ + gates_.size() + i]) return acts;
+  for (const Hold& h : holds_) {
+    if (h.kind == kLoadPin && h.at == static_cast<int64_t>(i)) return acts & ~(h.zero | h.one);
+  }
+  return acts;
+}
+
+void PlainMachines::settle() {
+  for (int round = 0; round < kRounds; ++round) {
+    evaluate();
+    bool changed = false;
+    for (size_t i = 0; i < flip_flops_.size(); ++i) {
+      const Word acts = loading(i);
+      if (!acts) continue;
+      if (reset_[i] < 0) throw std::runtime_error("an asynchronous load acts whose value is not known");
+      const Word now = reset_[i] ? stored_[i] | acts : stored_[i] & ~acts;
+      changed |= now != stored_[i];
+      stored_[i] = now;
+    }
+    if (!changed) return;
+  }
+  throw std::runtime_error("asynchronous loads of a faulty machine set one another off without an end");
+}
+
+void PlainMachines::edge(Word live) {
+  std::vector<Word> next(stored_.size());
+  for (size_t i = 0; i < next.size(); ++i) {
+    Word taken = value_[flip_flops_[i].d];
+    if (is_held_[nets_ + gates_.size() + i]) taken = as_held(kDataPin, static_cast<int64_t>(i), 0, taken);
+    const Word acts = loading(i);
+    next[i] = (taken & ~acts) | (stored_[i] & acts);
+  }
+  for (const MemoryPort& port : writes_) write(port, live);
+  stored_.swap(next);
+}
+
+void PlainMachines::write(const MemoryPort& port, Word live) {
+  const int32_t* const data = lists_.data() + port.first + port.address;
+  const int32_t* const enable = data + port.data;
+  Word any = 0;
+  for (int32_t i = 0; i < port.data; ++i) any |= value_[enable[i]];
+  if (!(any & live)) return;
+  const uint32_t size = memories_[port.memory].entry_bytes;
+  Word address[kMachines];
+  addresses(port, address);
+  for (int32_t first = 0; first < port.data; first += 64) {
+    Word bits[kMachines] = {}, mask[kMachines] = {};
+    for (int32_t i = first; i < std::min(port.data, first + 64); ++i) {
+      bits[i - first] = value_[data[i]];
+      mask[i - first] = value_[enable[i]];
+    }
+    transpose_bits(bits);
+    transpose_bits(mask);
+    const uint32_t byte = static_cast<uint32_t>(first) / 8, bytes = std::min<uint32_t>(8, size - byte);
+    each(any & live, [&](unsigned machine) {
+      uint8_t* const to = place(static_cast<uint32_t>(port.memory), machine, address[machine]);
+      if (!to) return;
+      Word now = 0;
+      std::memcpy(&now, to + byte, bytes);
+      now = (now & ~mask[machine]) | (bits[machine] & mask[machine]);
+      std::memcpy(to + byte, &now, bytes);
+    });
+  }
+}
+
+uint64_t PlainMachines::number(const std::vector<int32_t>& nets, unsigned machine) const {
+  uint64_t found = 0;
+  for (size_t i = 0; i < nets.size() && i < 64; ++i) found |= (value_[nets[i]] >> machine & 1) << i;
+  return found;
+}
+
+void PlainMachines::batch(const HeldPins* faults, unsigned count, const HeldPin* pins, const LogicLimits& limits,
+                          uint64_t usual, LogicResult* results, uint8_t* output) {
+  start(faults, count, pins);
+  Word live = (lane(count) - 1) | lane(kClean), detected = 0, corrected = 0, unknown = 0;
+  std::vector<uint64_t> moved(kMachines, 0);
+  std::vector<uint8_t> right(outputs_.size());
+  for (unsigned i = 0; i < count; ++i) results[i] = {kLimit, 0, 0, 0, -1, -1, 0, 0};
+  const auto look = [&](const AlarmNet& a, uint64_t kinds, Word& seen, int32_t LogicResult::*which,
+                        uint64_t LogicResult::*when, uint64_t r) {
+    if (!(kinds >> a.alarm & 1) || usual >> a.alarm & 1) return;
+    const Word rises = value_[a.net] & live & ~seen & ~lane(kClean);
+    each(rises, [&](unsigned i) { results[i].*which = a.alarm, results[i].*when = r - 1; });
+    seen |= rises;
+  };
+  settle();
+  std::vector<Word> shown;
+  // The counter of operations begins as it is without a fault.
+  for (const int32_t net : operation_) shown.push_back(of_clean(value_[net]));
+  for (uint64_t r = 0; live; ++r) {
+    if (r) edge(live), settle();
+    for (const int32_t net : undefined_) unknown |= (value_[net] ^ of_clean(value_[net])) & live;
+    Word ends = 0;
+    const auto end = [&](Word which, LogicHow how) {
+      which &= live & ~ends;
+      ends |= which;
+      each(which & ~lane(kClean), [&](unsigned i) {
+        results[i].how = how;
+        results[i].end_cycle = r;
+        results[i].status = number(status_, i);
+      });
+      each(which, [&](unsigned i) {
+        uint8_t* const to = i == kClean ? right.data() : output + i * outputs_.size();
+        for (size_t k = 0; k < outputs_.size(); ++k) {
+          const OutputByte& o = outputs_[k];
+          const Memory& m = memories_[o.memory];
+          to[k] = content_[o.memory][(i * m.words + o.word) * m.entry_bytes + static_cast<size_t>(o.byte)];
+        }
+      });
+    };
+    end(unknown, kUndefined);
+    if (r) {
+      for (const AlarmNet& a : alarms_) {
+        look(a, detects_, detected, &LogicResult::detected, &LogicResult::detected_cycle, r);
+        look(a, corrects_, corrected, &LogicResult::corrected, &LogicResult::corrected_cycle, r);
+      }
+      if (limits.until_detection) end(detected, kDetected);
+      Word done = 0;
+      for (const int32_t net : done_) done |= value_[net];
+      end(done, kDone);
+      Word other = 0;
+      for (size_t i = 0; i < shown.size(); ++i) {
+        other |= value_[operation_[i]] ^ shown[i];
+        shown[i] = value_[operation_[i]];
+      }
+      each(other, [&](unsigned i) { moved[i] = r; });
+      Word late = r >= limits.limit ? kAll : 0;
+      for (unsigned i = 0; limits.allowance && i < count; ++i) {
+        if (r >= moved[i] + limits.allowance) late |= lane(i);
+      }
+      if (late & live & ~ends & lane(kClean)) throw std::runtime_error("the run without a fault does not end");
+      end(late, kLimit);
+    }
+    if (!ends) continue;
+    for (size_t i = 0; i < stored_.size(); ++i) last_[i] = (last_[i] & ~ends) | (stored_[i] & ends);
+    live &= ~ends;
+  }
+  for (unsigned i = 0; i < count; ++i) {
+    if (results[i].how == kDone) compare(i, results[i], output + i * outputs_.size(), right.data());
+  }
+}
+
+// Whether storage that is compared is other than without a fault; asked where the outputs are equal.
+void PlainMachines::compare(unsigned machine, LogicResult& result, const uint8_t* output, const uint8_t* right) {
+  if (!std::equal(output, output + outputs_.size(), right)) return;
+  bool differs = false;
+  for (size_t i = 0; i < last_.size(); ++i) {
+    differs |= counted_[i] && ((last_[i] >> machine ^ last_[i] >> kClean) & 1);
+  }
+  for (size_t i = 0; i < memories_.size(); ++i) {
+    const size_t size = image_[i].size();
+    const uint8_t* const all = content_[i].data();
+    differs |= counted_memories_[i] && std::memcmp(all + machine * size, all + kClean * size, size) != 0;
+  }
+  result.differs = differs;
+}

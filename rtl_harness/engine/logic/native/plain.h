@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Machines with permanent faults, every gate of each in every cycle: judges what `simulator.cpp` finds by shorter ways.
+//
+// It has no golden run to start from, no differences, no events, no shared memories and no loops, and evaluates gates in
+// another form: 63 machines in a word, and one without a fault, whose end is what the others are compared with.
+#ifndef RESIL_LOGIC_PLAIN_H
+#define RESIL_LOGIC_PLAIN_H
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "api.h"
+
+class PlainMachines {
+ public:
+  static constexpr unsigned kFaults = 63;  // at once
+
+  PlainMachines(const Circuit& circuit, const Observed& observed);
+
+  /// Simulate faults to their ends; arguments as of `logic_run`. `usual`: alarms of the run without a fault.
+  void run(const HeldPins* faults, uint64_t count, const HeldPin* pins, const LogicLimits& limits, uint64_t usual,
+           LogicResult* results, uint8_t* output);
+
+ private:
+  using Word = uint64_t;
+
+  // A pin that is held: machines in which it is 0, and in which it is 1.
+  struct Hold {
+    PinKind kind;
+    int32_t at, column;
+    Word zero, one;
+    Word operator()(Word value) const { return (value & ~zero) | one; }
+  };
+  // y = ones ^ a & of_a ^ b & of_b ^ a & b & of_both ^ s & (a ^ b) & of_s: the algebraic normal form.
+  struct Form {
+    Word ones, of_a, of_b, of_both, of_s;
+  };
+
+  void batch(const HeldPins* faults, unsigned count, const HeldPin* pins, const LogicLimits& limits, uint64_t usual,
+             LogicResult* results, uint8_t* output);
+  void start(const HeldPins* faults, unsigned count, const HeldPin* pins);
+  void settle();
+  void evaluate();
+  void special(size_t gate);
+  void read(size_t port);
+  void edge(Word live);
+  void write(const MemoryPort& port, Word live);
+  Word loading(size_t flip_flop) const;
+  Word as_held(PinKind kind, int64_t at, int32_t column, Word value) const;
+  uint64_t number(const std::vector<int32_t>& nets, unsigned machine) const;
+  void addresses(const MemoryPort& port, Word* of_machine) const;
+  uint8_t* place(uint32_t memory, unsigned machine, uint64_t address);
+  void compare(unsigned machine, LogicResult& result, const uint8_t* output, const uint8_t* right);
+
+  uint64_t nets_;
+  std::vector<Gate> gates_;
+  std::vector<FlipFlop> flip_flops_;
+  std::vector<Memory> memories_;
+  std::vector<MemoryPort> reads_, writes_;
+  std::vector<int32_t> done_, status_, operation_, undefined_, lists_;
+  std::vector<AlarmNet> alarms_;
+  std::vector<int8_t> reset_;
+  std::vector<uint8_t> counted_, counted_memories_;
+  std::vector<OutputByte> outputs_;
+  uint64_t detects_, corrects_;
+  std::vector<uint8_t> initial_;             // of flip-flops
+  std::vector<std::vector<uint8_t>> image_;  // of memories
+
+  std::vector<Word> value_, stored_, last_;  // of nets; of flip-flops now, and at the end of each machine
+  std::vector<std::vector<uint8_t>> content_;  // of each memory, of one machine after the other
+  std::vector<Hold> holds_;
+  std::vector<uint8_t> is_held_;             // nets, then gates and flip-flops of which a pin is held
+  std::vector<size_t> special_;              // gates that are read ports or have a pin that is held, ascending
+};
+
+#endif
