@@ -106,7 +106,7 @@ def test_a_fault_list_of_a_run_is_read_again_with_the_same_results(folder, tmp_p
         for file in (tmp_path / "list.csv", again / "faults.csv")
     )
     assert first == second
-    assert {status for *_, status in first} == {"safe", "detected", "observed"}
+    assert {status for *_, status in first} == {"safe", "latent", "detected", "observed"}
     assert len(first) == 600
 
 

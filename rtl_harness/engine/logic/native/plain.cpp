@@ -75,11 +75,16 @@ void PlainMachines::start(const HeldPins* faults, unsigned count, const HeldPin*
     for (unsigned machine = 0; machine < kMachines; ++machine) all.insert(all.end(), image.begin(), image.end());
   }
   holds_.clear();
+  strikes_.clear();
   is_held_.assign(nets_ + gates_.size() + flip_flops_.size(), 0);
   for (unsigned machine = 0; machine < count; ++machine) {
     for (uint32_t i = 0; i < faults[machine].count; ++i) {
       const HeldPin& pin = pins[faults[machine].first + i];
       const auto kind = static_cast<PinKind>(pin.kind);
+      if (kind == kFlipFlopUpset || kind == kMemoryUpset) {
+        strikes_.push_back({static_cast<uint64_t>(pin.value), machine, pin});
+        continue;
+      }
       auto found = std::find_if(holds_.begin(), holds_.end(), [&](const Hold& h) {
         return h.kind == kind && h.at == pin.at && h.column == pin.column;
       });
@@ -217,6 +222,19 @@ void PlainMachines::edge(Word live) {
   stored_.swap(next);
 }
 
+void PlainMachines::strike(uint64_t row, Word live) {
+  for (const Strike& s : strikes_) {
+    if (s.row != row || !(live & lane(s.machine))) continue;
+    const auto at = static_cast<size_t>(s.what.at);
+    if (s.what.kind == kFlipFlopUpset) {
+      stored_[at] ^= lane(s.machine);
+    } else {
+      const auto memory = static_cast<size_t>(s.what.column);
+      content_[memory][s.machine * image_[memory].size() + at / 8] ^= static_cast<uint8_t>(1 << at % 8);
+    }
+  }
+}
+
 void PlainMachines::write(const MemoryPort& port, Word live) {
   const int32_t* const data = lists_.data() + port.first + port.address;
   const int32_t* const enable = data + port.data;
@@ -271,7 +289,7 @@ void PlainMachines::batch(const HeldPins* faults, unsigned count, const HeldPin*
   // The counter of operations begins as it is without a fault.
   for (const int32_t net : operation_) shown.push_back(of_clean(value_[net]));
   for (uint64_t r = 0; live; ++r) {
-    if (r) edge(live), settle();
+    if (r) edge(live), strike(r, live), settle();
     for (const int32_t net : undefined_) unknown |= (value_[net] ^ of_clean(value_[net])) & live;
     Word ends = 0;
     const auto end = [&](Word which, LogicHow how) {

@@ -32,6 +32,12 @@ class PlainMachines {
     Word zero, one;
     Word operator()(Word value) const { return (value & ~zero) | one; }
   };
+  // Storage that is inverted once.
+  struct Strike {
+    uint64_t row;
+    unsigned machine;
+    HeldPin what;
+  };
   // y = ones ^ a & of_a ^ b & of_b ^ a & b & of_both ^ s & (a ^ b) & of_s: the algebraic normal form.
   struct Form {
     Word ones, of_a, of_b, of_both, of_s;
@@ -45,6 +51,7 @@ class PlainMachines {
   void special(size_t gate);
   void read(size_t port);
   void edge(Word live);
+  void strike(uint64_t row, Word live);
   void write(const MemoryPort& port, Word live);
   Word loading(size_t flip_flop) const;
   Word as_held(PinKind kind, int64_t at, int32_t column, Word value) const;
@@ -70,6 +77,7 @@ class PlainMachines {
   std::vector<Word> value_, stored_, last_;  // of nets; of flip-flops now, and at the end of each machine
   std::vector<std::vector<uint8_t>> content_;  // of each memory, of one machine after the other
   std::vector<Hold> holds_;
+  std::vector<Strike> strikes_;
   std::vector<uint8_t> is_held_;             // nets, then gates and flip-flops of which a pin is held
   std::vector<size_t> special_;              // gates that are read ports or have a pin that is held, ascending
 };
