@@ -129,6 +129,57 @@ def prepare(campaign: Campaign, progress: Progress, *, simulates: bool = False) 
 
 
 @dataclass(frozen=True)
+class LogicDesign:
+    """A target with its netlist, and what runs on it.
+
+    Attributes:
+        target: The target, of which no file changes any more.
+        elaboration: Its storage, with what is hardware.
+        netlist: Its cells.
+        workload: The first input of the campaign.
+        label: Of that input, and what runs.
+        hashes: Of RTL, netlist and what runs.
+        remarks: Which cells have no sites.
+    """
+
+    target: Target
+    elaboration: Elaboration
+    netlist: LogicNetlist
+    workload: Workload
+    label: str
+    hashes: Mapping[str, str]
+    remarks: tuple[str, ...]
+
+
+def logic_design(campaign: Campaign, progress: Progress) -> LogicDesign:
+    """Return the netlist of the target of a campaign, whatever it injects, and its first input.
+
+    Raises:
+        CampaignError: what runs is no single run on the design.
+        HarnessError: the target cannot be read, or there is no netlist that gates can say all of.
+    """
+    observe_builds(progress.building)
+    target, closed = _targeted(campaign, progress)
+    check_timeout(target, Timeout(campaign.execution.timeout), campaign.execution.timeout_factor)
+    work = _work(campaign, target, closed, progress)
+    if len(work.workloads[0]) > 1 or work.workloads[0][0].inferences > 1:
+        raise CampaignError(
+            f"{campaign.file}: expected what is one run and one inference where pins are held, found "
+            f"{len(work.workloads[0])} stretches and {work.workloads[0][0].inferences} inferences; choose "
+            "another network, or ask for one inference",
+            "campaign.inferences",
+        )
+    workload = work.workloads[0][0]
+    progress.stage(f"storage of {target.name}")
+    elaboration = with_hardware(target, elaborate(target, workload.parameters))
+    check_workload(target, workload, elaboration)
+    logic = _logic(campaign, target, elaboration, progress)
+    hashes = {**work.hashes, "rtl": rtl_digest(target), "netlist": logic.digest}
+    label = f"{work.facts.name}, input {work.labels[0]}"
+    return LogicDesign(target, elaboration, logic.netlist, workload, label, hashes, logic.remarks)
+
+
+@dataclass(frozen=True)
 class _Logic:
     """The netlist of a target, and the sites in it."""
 

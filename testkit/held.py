@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,11 +15,13 @@ from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.engine.plain.engine import PlainEngine
 from resil.rtl_harness.engine.workload import Workload
 from resil.rtl_harness.faults import Fault, Injection
+from resil.rtl_harness.logic.fault_pairs import FaultPairs
+from resil.rtl_harness.logic.marked_cells import storing_cells
 from resil.rtl_harness.logic.netlist import NOWHERE, TO_FLIP_FLOP
 from resil.rtl_harness.logic.sites import pin_sites
 from resil.rtl_harness.logic.stuck_engine import StuckEngine
 from resil.rtl_harness.logic.synthesis import joined_design, logic_netlist
-from resil.rtl_harness.logic.verilog import netlist_target
+from resil.rtl_harness.logic.verilog import HELD, HeldName, netlist_target
 
 
 def compared_holds(
@@ -58,3 +61,79 @@ def compared_holds(
             for injection in plain.run(list(of))
         }
     return [found[fault] for fault in faults], [told[fault] for fault in faults]
+
+
+def compared_pairs(
+    target: Target,
+    workload: Workload,
+    elaboration: Elaboration,
+    firsts: Sequence[tuple[int, int]],
+    number: int,
+    seed: int,
+    folder: Path,
+) -> list[tuple[Injection, Injection]]:
+    """Return what the engine and the simulator of the netlist say of second faults in machines with a first.
+
+    The netlist is built anew for each first fault, which is a constant in it; so that machine is the one that
+    the simulator takes for the one without a fault.
+
+    Args:
+        target: The design.
+        workload: What it runs.
+        elaboration: Its storage, of which it is known what becomes hardware.
+        firsts: Row of a pin, and the value at which it is held; the machine has to end.
+        number: Second faults of each: half of them pins, half of them upsets.
+        seed: Of the draw.
+        folder: Where netlists go.
+    """
+    netlist = logic_netlist(target, elaboration)
+    sites = pin_sites(elaboration.sites, netlist)
+    pins = netlist.pins
+    loads = (pins["consumer"] == TO_FLIP_FLOP) & (pins["column"] == 2)
+    usable = np.flatnonzero(
+        (pins["consumer"] != NOWHERE) & ~loads & ~np.isin(pins["cell"], netlist.clock_gates[:, 0])
+    )
+    rng = random.Random(seed)
+    design = joined_design(target, elaboration)
+    cells = [cell.name for cell in design.cells]
+
+    def named(pin: int, value: int) -> HeldName:
+        return cells[pins[pin]["cell"]], netlist.pin_names[pins[pin]["name"]], value
+
+    found = []
+    with FaultPairs(target, workload, elaboration, netlist, sites) as engine:
+        cycles = engine.golden().cycles
+        for place, (pin, value) in enumerate(firsts):
+            seconds = [
+                (p, v)
+                for p in rng.sample(usable.tolist(), number // 2)
+                for v in (rng.randrange(2),)
+                if p != pin
+            ]
+            upsets = [
+                (cell, rng.randrange(cycles))
+                for cell in rng.choices(storing_cells(netlist), k=number - number // 2)
+            ]
+            first = engine.held(Fault(sites.first + pin, 0, held=value))
+            machines = [
+                (Fault(sites.first + p, 0, held=v), (*first, *engine.held(Fault(sites.first + p, 0, held=v))))
+                for p, v in seconds
+            ]
+            machines += [
+                (Fault(0, cycle), (*first, engine.upset_of_cell(cell, cycle))) for cell, cycle in upsets
+            ]
+            own = folder / str(place)
+            own.mkdir()
+            names = [named(pin, value), *(named(p, v) for p, v in seconds)]
+            truth = netlist_target(target, elaboration, design, (), own, names)
+            file = own / "netlist.sv"
+            text = file.read_text(encoding="utf-8")
+            assert text.count(f"({HELD}[0] ?") == 1
+            file.write_text(text.replace(f"({HELD}[0] ?", "(1'b1 ?"), encoding="utf-8")
+            faults = [Fault(truth.held[name], 0, held=1) for name in names[1:]]
+            faults += [Fault(truth.flip_flops[cells[cell]], cycle) for cell, cycle in upsets]
+            with PlainEngine(truth.target, workload, truth.elaboration) as plain:
+                told = {injection.fault: injection for injection in plain.run(list(dict.fromkeys(faults)))}
+            for ours, fault in zip(engine.together(machines), faults, strict=True):
+                found.append((ours, replace(told[fault], fault=ours.fault)))
+    return found

@@ -15,6 +15,7 @@ from resil.record.assessor import AssessorKit
 from resil.record.explanation import Explanation
 from resil.record.fields import DOCUMENTS, json_schema
 from resil.record.listed import ListedResults
+from resil.record.mechanism_faults import MechanismFaults
 from resil.record.mechanisms import MechanismAudit
 from resil.record.patterns import ErrorPatterns
 from resil.record.protection import Protection
@@ -31,11 +32,12 @@ from testkit.campaigns import TEXT, write_campaign
 from tests.resil import studies
 
 # `tests/resil/trace`, `.../sensitivity`, `.../watch`, `.../protection/test_verify.py`,
-# `.../run/test_stored_audit.py`, `.../validation` and `.../assessor` have these.
+# `.../run/test_stored_audit.py`, `.../validation`, `.../mechanisms` and `.../assessor` have these.
 BUILT = (
     Trace,
     Explanation,
     MechanismAudit,
+    MechanismFaults,
     ErrorPatterns,
     Underway,
     Build,

@@ -57,6 +57,7 @@ _ROOMS["validation"] = {
 _ROOMS["lists"] = {"record", "campaign", "bench", "faults", "folder", "results", "prepare", "run"}
 _ROOMS["trace"] = {*_ROOMS["validation"], "work"}
 _ROOMS["protection"] = {*_ROOMS} - {"farm", "work", "faults", "trace", "validation", "lists"}
+_ROOMS["mechanisms"] = {"record", "campaign", "folder", "prepare"}
 _ROOMS["study"] = {*_ROOMS} - {"work", "faults", "trace", "validation", "lists"}
 _ROOMS["rates"] = {"record"}
 _ROOMS["watch"] = {"record", "folder"}

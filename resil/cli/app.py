@@ -20,6 +20,7 @@ from resil.commands.infer import infer
 from resil.commands.init import init
 from resil.commands.learn import learn
 from resil.commands.list import list_
+from resil.commands.mechanisms import mechanisms
 from resil.commands.merge import merge
 from resil.commands.patterns import patterns
 from resil.commands.protect import protect
@@ -36,7 +37,7 @@ from resil.version import __version__
 
 COMMANDS = (
     init, check, run, study, estimate, learn, sites,
-    protect, report, view, compare, merge, replay, trace, explain, patterns, audit,
+    protect, mechanisms, report, view, compare, merge, replay, trace, explain, patterns, audit,
     import_, infer, clip, rates, list_, doctor, validate,
 )  # fmt: skip
 

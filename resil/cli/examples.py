@@ -55,6 +55,10 @@ EXAMPLES = {
         "resil explain runs/first --outcome due --limit 20",
         "resil explain runs/first --mechanisms",
     ),
+    "mechanisms": (
+        "resil mechanisms built.toml --out built-faults",
+        "resil mechanisms built.toml --out built-faults --own 5000 --seconds 200",
+    ),
     "patterns": (
         "resil patterns runs/first",
         "resil patterns runs/first --input 0 --input 1 -o patterns.json",

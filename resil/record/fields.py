@@ -11,6 +11,7 @@ from pydantic.fields import FieldInfo
 from resil.record.assessor import AssessorKit
 from resil.record.explanation import Explanation
 from resil.record.listed import ListedResults
+from resil.record.mechanism_faults import MechanismFaults
 from resil.record.mechanisms import MechanismAudit
 from resil.record.patterns import ErrorPatterns
 from resil.record.protection import Protection
@@ -33,6 +34,7 @@ DOCUMENTS: tuple[type[Document], ...] = (
     Trace,
     Explanation,
     MechanismAudit,
+    MechanismFaults,
     ErrorPatterns,
     StoredAudit,
     ListedResults,

@@ -82,6 +82,10 @@ class PinHolder:
             "fault.site",
         )
 
+    def row_of(self, cell: int) -> int:
+        """Return the row of the flip-flop that a cell is; KeyError if it is none."""
+        return self._flip_flop[cell]
+
     def _flip_flops(self) -> dict[int, int]:
         """Return the row of the flip-flop that each cell is: of some only the inverted output is taken."""
         row_of = {net: row for row, net in enumerate(self._netlist.gates.flip_flops[:, 0].tolist())}

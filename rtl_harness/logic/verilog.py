@@ -41,12 +41,14 @@ class NetlistTarget:
         elaboration: Its storage: flip-flops, memories, and the register of pulses.
         pulse: Site of the pulse at the output of each chosen cell, by the cell's name.
         held: Site of the bit that holds a pin where it is 1, by the names of cell and pin, and the value.
+        flip_flops: Site of what each flip-flop stores, by the cell's name.
     """
 
     target: Target
     elaboration: Elaboration
     pulse: Mapping[str, int]
     held: Mapping[HeldName, int] = field(default_factory=dict)
+    flip_flops: Mapping[str, int] = field(default_factory=dict)
 
 
 def netlist_target(
@@ -106,6 +108,7 @@ def netlist_target(
         storage,
         {name: pulse + i for i, name in enumerate(chosen)},
         {name: holding + i for i, name in enumerate(held)},
+        {name: first[f"{target.dut}.{variable}"] + i for name, (variable, i) in writer.stored.items()},
     )
 
 
@@ -152,6 +155,7 @@ class _VerilogWriter:
         self.elements: list[StorageElement] = []
         self.locations: dict[str, Location] = {}
         self.lines: list[str] = []
+        self.stored: dict[str, tuple[str, int]] = {}
 
     def text(self, header: str) -> str:
         """Return the module."""
@@ -269,6 +273,7 @@ class _VerilogWriter:
                 take = f"if ({level}) {variable} <= {forced_to}; else {take}"
             self.lines.append(f"always_ff @({edge}{f' or {reset}' if reset else ''}) {take}")
             for i, (cell, _) in enumerate(members):
+                self.stored[cell.name] = (variable, i)
                 self._outputs(cell, f"{variable}[{i}]")
 
     def _outputs(self, cell: Cell, stored: str) -> None:

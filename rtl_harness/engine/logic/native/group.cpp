@@ -86,7 +86,6 @@ void Group::strike(Context& c, uint64_t r) {
     const uint32_t bits = 8 * static_cast<uint32_t>(design_->memories[memory].entry_bytes);
     overlay_.make(memory, at / bits)[at % bits] ^= struck;
     written_ |= memory_bit(memory);
-    wrote_ |= struck;
   }
 }
 

@@ -155,6 +155,19 @@ def test_upsets_alone_and_with_held_pins_end_as_machines_one_by_one(fastest):
     assert {How.DONE, How.LIMIT} <= set(ends)
 
 
+def test_a_word_that_is_struck_while_it_is_read_is_read_anew(fastest):
+    """One word is read in all cycles, and nothing writes: a port that stands still."""
+    netlist = GateNetlist(width=2, memory=[1, 2])
+    counter(netlist, 6, 41)
+    data = netlist.read([0])
+    kept = netlist.flip_flop()
+    netlist.drive(kept, netlist.gate(OR, kept, data[1]))
+    netlist.status = [kept, *data]
+    faults = [(flipped_bit(0, bit, cycle),) for bit in (0, 1, 8) for cycle in (3, 20, 33)]
+    ends = compare(netlist, fastest, faults, window=64)
+    assert ends == [How.DONE] * 9
+
+
 def test_a_machine_that_is_still_to_be_struck_is_in_no_loop(fastest):
     """A counter that goes round every 16 cycles: it is set back, or a register is struck, cycles later."""
     netlist = GateNetlist()
