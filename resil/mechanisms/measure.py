@@ -287,7 +287,7 @@ class Measurement:
         """Simulate the second faults of each, alone and with it."""
         seconds = [self._draw.after(first.site, first.held or 0) for first in firsts]
         own = [self.engine.held(self._at(first)) for first in firsts]
-        places = [[*after.held, *after.upsets] for after in seconds]
+        places: list[list[tuple[int, int] | Upset]] = [[*after.held, *after.upsets] for after in seconds]
         known = {place: self._second(place) for of_one in places for place in of_one}
         pairs = [
             (known[place][0], (*pins, *known[place][1]))

@@ -59,8 +59,8 @@ class FaultPairs(StuckEngine):
                 judged = self._injection(chunk[place][0], end)
                 if judged != found[place]:
                     raise AuditError(
-                        f"audit of pairs of faults: {chunk[place][1]} was taken for {found[place]}, an evaluation "
-                        f"of all gates gives {judged}; what this engine answered cannot be trusted",
+                        f"audit of pairs of faults: {chunk[place][1]} was taken for {found[place]}, "
+                        f"an evaluation of all gates gives {judged}; what this engine answered cannot be trusted",
                         chunk[place][0],
                         "pair",
                     )
