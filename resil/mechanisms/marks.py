@@ -15,7 +15,7 @@ from resil.rtl_harness.engine.fast.gates.logic import READ
 from resil.rtl_harness.logic.marked_cells import cells_below, cells_for_alarms
 from resil.rtl_harness.logic.netlist import Ints, LogicNetlist
 from resil.rtl_harness.redundancy.groups import Mechanism
-from resil.rtl_harness.redundancy.parts import ALARMS, LOCKSTEP, TIMER, MechanismPart, Role
+from resil.rtl_harness.redundancy.parts import ALARMS, LOCKSTEP, TIMER, MechanismPart, PartRole
 
 NO_PART = -1
 _CODES = (Mechanism.SECDED.value, Mechanism.MEMORY_PARITY.value)
@@ -53,7 +53,7 @@ class MarkedDesign:
     def kind(self, cell: int) -> str:
         """Return the kind of mechanism of a cell; "" if it belongs to none, or is what one guards."""
         part = int(self.part_of[cell])
-        if part == NO_PART or self.parts[part].role is Role.GUARDED:
+        if part == NO_PART or self.parts[part].role is PartRole.GUARDED:
             return ""
         return self.parts[part].kind
 
@@ -68,7 +68,9 @@ class MarkedDesign:
         Of a triplicated register that is its other copies too: two wrong ones win the vote.
         """
         part = self.parts[int(self.part_of[cell])]
-        return self._guarded(part.mechanism, int(self.part_of[cell]) if part.role is Role.COPY else NO_PART)
+        return self._guarded(
+            part.mechanism, int(self.part_of[cell]) if part.role is PartRole.COPY else NO_PART
+        )
 
     def _guarded(self, mechanism: str, without: int) -> GuardedPlaces:
         key = (mechanism, without)
@@ -86,7 +88,7 @@ class MarkedDesign:
         if kind in _CODES:
             return GuardedPlaces(np.zeros(0, np.int32), self._memories_of(own))
         if kind == ALARMS:
-            guarded = [n for n, part in enumerate(self.parts) if part.role is Role.GUARDED]
+            guarded = [n for n, part in enumerate(self.parts) if part.role is PartRole.GUARDED]
             memories = self._memories_of([n for n, part in enumerate(self.parts) if part.kind in _CODES])
             return GuardedPlaces(self._cells(guarded), memories)
         if kind == TIMER or mechanism in self.blocks:
@@ -94,7 +96,9 @@ class MarkedDesign:
             wanted = np.array([not blocks or name in blocks for name in self.netlist.blocks], bool)
             free = np.array([not kind for kind in self.kinds], bool)
             return GuardedPlaces(np.flatnonzero(wanted[self.netlist.block_of] & free).astype(np.int32))
-        roles = (Role.GUARDED, Role.COPY) if kind == Mechanism.TRIPLICATION.value else (Role.GUARDED,)
+        roles = (
+            (PartRole.GUARDED, PartRole.COPY) if kind == Mechanism.TRIPLICATION.value else (PartRole.GUARDED,)
+        )
         return GuardedPlaces(self._cells(n for n in own if self.parts[n].role in roles and n != without))
 
     def _cells(self, parts: Iterable[int]) -> Ints:
@@ -148,7 +152,7 @@ def marked_design(
     for own in declared:
         for path in own.storage:
             if all(part.path != path for part in whole):
-                whole.append(MechanismPart(path, own.alarm, own.alarm, Role.CHECK))
+                whole.append(MechanismPart(path, own.alarm, own.alarm, PartRole.CHECK))
                 blocks[own.alarm] = own.blocks
     if not whole:
         raise CampaignError(

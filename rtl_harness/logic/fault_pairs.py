@@ -60,7 +60,7 @@ class FaultPairs(StuckEngine):
                 if judged != found[place]:
                     raise AuditError(
                         f"audit of pairs of faults: {chunk[place][1]} was taken for {found[place]}, "
-                        f"an evaluation of all gates gives {judged}; what this engine answered cannot be trusted",
+                        f"an evaluation of all gates gives {judged}; what it answered cannot be trusted",
                         chunk[place][0],
                         "pair",
                     )

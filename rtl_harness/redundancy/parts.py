@@ -21,7 +21,7 @@ _COMPARE = re.compile(r"resil_(?P<block>.+)_compare")
 _FIRST = ("u_copy_a", "u_data")
 
 
-class Role(StrEnum):
+class PartRole(StrEnum):
     """What a part of a mechanism is.
 
     GUARDED: what would be there without it. COPY: a copy of that, or code bits. CHECK: what compares, votes,
@@ -48,7 +48,7 @@ class MechanismPart:
     path: str
     mechanism: str
     kind: str
-    role: Role
+    role: PartRole
 
 
 def mechanism_parts(instances: Mapping[str, str]) -> tuple[MechanismPart, ...]:
@@ -66,19 +66,19 @@ def mechanism_parts(instances: Mapping[str, str]) -> tuple[MechanismPart, ...]:
     for path, module in modules.items():
         holder, _, name = path.rpartition(".")
         if module in registers:
-            found.append(MechanismPart(path, path, registers[module], Role.CHECK))
+            found.append(MechanismPart(path, path, registers[module], PartRole.CHECK))
         elif module == FLOP and modules.get(holder) in registers:
-            role = Role.GUARDED if name in _FIRST else Role.COPY
+            role = PartRole.GUARDED if name in _FIRST else PartRole.COPY
             found.append(MechanismPart(path, holder, registers[modules[holder]], role))
         elif module in coders and modules.get(holder) not in coders:
-            found.append(MechanismPart(path, path, coders[module], Role.CHECK))
+            found.append(MechanismPart(path, path, coders[module], PartRole.CHECK))
         elif module == WATCHDOG:
-            found.append(MechanismPart(path, path, TIMER, Role.CHECK))
+            found.append(MechanismPart(path, path, TIMER, PartRole.CHECK))
         elif module == ALERT:
-            found.append(MechanismPart(path, path, ALARMS, Role.CHECK))
+            found.append(MechanismPart(path, path, ALARMS, PartRole.CHECK))
         elif module == COMPARE and (block := _COMPARE.fullmatch(name)) is not None:
             own, copy = f"{holder}.{block['block']}", f"{holder}.resil_{block['block']}_copy"
-            found.append(MechanismPart(path, own, LOCKSTEP, Role.CHECK))
-            found.append(MechanismPart(copy, own, LOCKSTEP, Role.COPY))
-            found.append(MechanismPart(own, own, LOCKSTEP, Role.GUARDED))
+            found.append(MechanismPart(path, own, LOCKSTEP, PartRole.CHECK))
+            found.append(MechanismPart(copy, own, LOCKSTEP, PartRole.COPY))
+            found.append(MechanismPart(own, own, LOCKSTEP, PartRole.GUARDED))
     return tuple(sorted(found))
