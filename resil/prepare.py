@@ -16,6 +16,8 @@ from resil.campaign.campaign import Campaign
 from resil.campaign.engines import engine_named
 from resil.campaign.network_settings import NetworkSettings
 from resil.campaign.recording_settings import RecordingSettings
+from resil.campaign.testbench_settings import TestbenchSettings
+from resil.campaign.workload_settings import WorkloadSettings
 from resil.errors import CampaignError
 from resil.folder.provenance import versions
 from resil.progress import Progress
@@ -31,17 +33,20 @@ from resil.rtl_harness.engine.chain import ChainEngine
 from resil.rtl_harness.engine.contract import CampaignEngine, Limits
 from resil.rtl_harness.engine.memories import check_workload
 from resil.rtl_harness.engine.run_limits import RunLimits
+from resil.rtl_harness.engine.testbench import Driven
 from resil.rtl_harness.engine.timeout import Timeout, check_timeout
 from resil.rtl_harness.engine.workload import Workload
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.npu.memory_engine import BLOCK, memory_sites
 from resil.rtl_harness.npu.model.config import CONFIGS
 from resil.rtl_harness.replay.closed import Closed
+from resil.rtl_harness.replay.shell import in_shell
 from resil.sensitivity.guided_population import guide_digest
 from resil.version import __version__
 from resil.work.memory_images import own_work
 from resil.work.network import network_work
 from resil.work.recording import close_target, recorded_work
+from resil.work.testbench import driven_design, recorded_settings, tested_work
 from resil.work.work import Work
 
 if TYPE_CHECKING:
@@ -64,11 +69,12 @@ def prepare(campaign: Campaign, progress: Progress, *, simulates: bool = False) 
         HarnessError: the target cannot be read or elaborated.
     """
     observe_builds(progress.building)
-    target, closed = _targeted(campaign, progress)
+    found = _targeted(campaign, progress)
+    target = found.target
     check_timeout(target, Timeout(campaign.execution.timeout), campaign.execution.timeout_factor)
     if campaign.faults.external:
         return _outside(campaign, target, progress)
-    work = _work(campaign, target, closed, progress)
+    work = _work(campaign, found, progress)
     workloads = [workload for run in work.workloads for workload in run]
     progress.stage(f"storage of {target.name}")
     elaboration = elaborate(target, workloads[0].parameters)
@@ -120,8 +126,12 @@ def prepare(campaign: Campaign, progress: Progress, *, simulates: bool = False) 
         compare=_compare(work, engine),
         alarms={name: alarm.reports for name, alarm in target.alarms.items()},
         titles=target.titles,
-        parameters={**target.parameters, **workloads[0].parameters},
-        output=_output(campaign, work.workloads, engine),
+        parameters={
+            **target.parameters,
+            **workloads[0].parameters,
+            **({} if found.driven is None else found.driven.parameters),
+        },
+        output=_output(campaign, work.workloads, engine) if found.driven is None else None,
         latches=frozenset(e.path for e in elaboration.sites.elements if elaboration.is_latch(e.path)),
         workloads=tuple(_digest(*map(_workload_digest, run)) for run in work.workloads),
         excluded=elaboration.excluded,
@@ -159,9 +169,12 @@ def logic_design(campaign: Campaign, progress: Progress) -> LogicDesign:
         HarnessError: the target cannot be read, or there is no netlist that gates can say all of.
     """
     observe_builds(progress.building)
-    target, closed = _targeted(campaign, progress)
+    found = _targeted(campaign, progress)
+    target = found.target
+    if found.driven is not None:
+        raise _driven_by_test(campaign)
     check_timeout(target, Timeout(campaign.execution.timeout), campaign.execution.timeout_factor)
-    work = _work(campaign, target, closed, progress)
+    work = _work(campaign, found, progress)
     if len(work.workloads[0]) > 1 or work.workloads[0][0].inferences > 1:
         raise CampaignError(
             f"{campaign.file}: expected what is one run and one inference where pins are held, found "
@@ -254,13 +267,31 @@ def target_of(campaign: Campaign) -> Target:
     """Return the target of a campaign, closed by its recordings if it has some.
 
     Raises:
-        HarnessError: The target cannot be read, or recordings do not fit it.
+        HarnessError: The target cannot be read, recordings do not fit it, or a test drives it.
     """
     target = load_target(campaign.target)
-    settings = campaign.work
-    return (
-        close_target(campaign, settings, target).target if isinstance(settings, RecordingSettings) else target
+    if isinstance(campaign.work, TestbenchSettings) and not campaign.replays:
+        raise _driven_by_test(campaign)
+    settings = _recording(campaign, target)
+    return target if settings is None else close_target(campaign, settings, target).target
+
+
+def _driven_by_test(campaign: Campaign) -> HarnessError:
+    return HarnessError(
+        f"{campaign.file}: [workload] record: expected a closed design, found one that a test "
+        "of cocotb drives; replay a recording of it: record = true",
+        "workload.record",
     )
+
+
+def _recording(
+    campaign: Campaign, target: Target, progress: Progress | None = None
+) -> RecordingSettings | None:
+    """Return how a recording drives the target, made of a test if there is one; None if none does."""
+    settings = campaign.work
+    if isinstance(settings, TestbenchSettings) and campaign.replays:
+        return recorded_settings(campaign, settings, target, progress)
+    return settings if isinstance(settings, RecordingSettings) else None
 
 
 def recorded_images(campaign: Campaign) -> dict[tuple[str, int, int], bytes]:
@@ -269,9 +300,10 @@ def recorded_images(campaign: Campaign) -> dict[tuple[str, int, int], bytes]:
     Raises:
         HarnessError: As `target_of`.
     """
-    settings = campaign.work
-    assert isinstance(settings, RecordingSettings)
-    work = recorded_work(campaign, settings, close_target(campaign, settings, load_target(campaign.target)))
+    target = load_target(campaign.target)
+    settings = _recording(campaign, target)
+    assert settings is not None
+    work = recorded_work(campaign, settings, close_target(campaign, settings, target))
     return {
         (name, 0, number): image
         for number, (workload,) in enumerate(work.workloads)
@@ -279,36 +311,46 @@ def recorded_images(campaign: Campaign) -> dict[tuple[str, int, int], bytes]:
     }
 
 
-def _targeted(campaign: Campaign, progress: Progress) -> tuple[Target, Closed | None]:
-    """Return the target, of which no file changes any more, and the recordings that close it."""
+@dataclass(frozen=True)
+class _Targeted:
+    """A target of which no file changes any more, and what drives it where that is no bench of its own."""
+
+    target: Target
+    recording: RecordingSettings | None = None
+    closed: Closed | None = None
+    driven: Driven | None = None
+
+
+def _targeted(campaign: Campaign, progress: Progress) -> _Targeted:
     target = load_target(campaign.target)
-    settings = campaign.work
-    if isinstance(settings, RecordingSettings):
+    settings = _recording(campaign, target, progress)
+    if settings is not None:
         progress.stage(f"reading {len(settings.waves)} recordings")
         closed = close_target(campaign, settings, target)
-        return frozen(closed.target), closed
+        return _Targeted(frozen(closed.target), settings, closed)
+    if isinstance(campaign.work, TestbenchSettings):
+        driven = driven_design(campaign, campaign.work, target)
+        return _Targeted(frozen(in_shell(driven.design, driven.parameters)), driven=driven)
     if target.is_open:
         raise HarnessError(
             f"target {target.name}: expected a closed design, with dut, done and memories, found the design "
             "alone; drive it by a recording, [workload] waves = ..., or give it a bench",
             "dut",
         )
-    return frozen(target), None
+    return _Targeted(frozen(target))
 
 
-def _work(campaign: Campaign, target: Target, closed: Closed | None, progress: Progress) -> Work:
+def _work(campaign: Campaign, found: _Targeted, progress: Progress) -> Work:
     settings = campaign.work
     if isinstance(settings, NetworkSettings):
-        return network_work(campaign, settings, target, progress)
-    if isinstance(settings, RecordingSettings):
-        if closed is None:
-            raise CampaignError(
-                f"{campaign.file}: [faults] kinds: expected storage of the design where a recording is "
-                f"replayed, found {', '.join(campaign.faults.kinds)}; change them",
-                "faults.kinds",
-            )
-        return recorded_work(campaign, settings, closed)
-    return own_work(campaign, settings, target)
+        return network_work(campaign, settings, found.target, progress)
+    if isinstance(settings, WorkloadSettings):
+        return own_work(campaign, settings, found.target)
+    if found.recording is not None and found.closed is not None:
+        return recorded_work(campaign, found.recording, found.closed)
+    assert isinstance(settings, TestbenchSettings)
+    assert found.driven is not None
+    return tested_work(campaign, settings, found.driven)
 
 
 def _compare(work: Work, engine: Callable[[Sequence[Workload]], CampaignEngine]) -> Compare:
@@ -340,8 +382,8 @@ def _output(
         if spec.written
     )
     before = tuple(_output_before(run[0]) for run in runs)
-    placed_by = {NetworkSettings: "the compiler", RecordingSettings: "the bench of the recording"}
-    return OutputFacts(specs, before, again, placed_by.get(type(campaign.work), ""))
+    by = "the compiler" if isinstance(campaign.work, NetworkSettings) else ""
+    return OutputFacts(specs, before, again, "the bench of the recording" if campaign.replays else by)
 
 
 def _output_before(first: Workload) -> bytes:
@@ -367,7 +409,7 @@ def _outside(campaign: Campaign, target: Target, progress: Progress) -> Bench:
                 "struck, found something else; change the campaign or inject into the NPU's own storage",
                 "faults.kinds",
             )
-    work = _work(campaign, target, None, progress)
+    work = _work(campaign, _Targeted(target), progress)
     first = work.workloads[0][0]
     if first.sequel is not None:
         raise CampaignError(

@@ -37,6 +37,10 @@ class SimulationError(HarnessError):
     """The simulator failed to build, to start or to answer."""
 
 
+class CocotbTestError(HarnessError):
+    """A test of the user's gives no verdict on the design: it breaks, or fails without a fault."""
+
+
 class AuditError(SimulationError):
     """An early stop was wrong: the engine's answers cannot be trusted.
 

@@ -29,7 +29,8 @@ from resil.campaign.safety import SafetySettings
 from resil.campaign.sampling_settings import INPUTS, SamplingSettings
 from resil.campaign.section import Section
 from resil.campaign.technology_settings import TechnologySettings
-from resil.campaign.work_settings import Work, read_own_work
+from resil.campaign.testbench_rules import check_testbench
+from resil.campaign.work_settings import Work, read_own_work, replays
 from resil.errors import CampaignError
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.toml_file import read_toml
@@ -44,8 +45,8 @@ class Campaign:
         name: Label for people.
         seed: Seed of the sampling.
         confidence: Of all intervals, 0.95 for 95 %.
-        work: What the target runs: a network that is compiled for it, memory images of the user's own, or a
-            recording.
+        work: What the target runs: a network that is compiled for it, memory images of the user's own, a
+            recording, or a test of cocotb.
         target: Name of a shipped target, or the absolute path of a target file.
         faults: What is injected.
         sampling: How the faults are chosen.
@@ -89,6 +90,11 @@ class Campaign:
             "compiled for the target",
             "network",
         )
+
+    @property
+    def replays(self) -> bool:
+        """Whether a recording drives the target: one that is given, or one of a test."""
+        return replays(self.work, self.execution.engine)
 
     @property
     def data_set(self) -> DataSet | None:
@@ -201,6 +207,7 @@ def campaign_of(
         inferences=rules.head.inferences,
         between=rules.head.between,
     )
+    check_testbench(campaign)
     if campaign.over_inputs and campaign.data_set is not None and not campaign.data_set.drawn:
         raise CampaignError(
             f'{file}: [sampling] inputs: expected "{INPUTS[0]}" with inputs that are searched for '

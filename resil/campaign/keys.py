@@ -19,6 +19,7 @@ from resil.campaign.rules import (
 )
 from resil.campaign.safety_keys import SAFETY
 from resil.campaign.sampling_settings import INPUTS, PLANS
+from resil.campaign.testbench_keys import TESTBENCH
 from resil.campaign.workload_settings import DECISIONS, DTYPES
 
 _OFFSET = Key("offset", "integer", "Where the part begins.", 0, 0, 2**40, unit="bytes")
@@ -136,18 +137,24 @@ _OUTPUT = KeyTable(
 
 WORKLOAD = KeyTable(
     "workload",
-    "What runs on any other target: memory images of your own, or a recording (`waves`). Either this table "
-    "or `[network]`.",
+    "What runs on any other target: memory images of your own, a recording (`waves`) or a test (`cocotb`). "
+    "Either this table or `[network]`.",
     (
         Key(
             "images",
             "list of tables",
-            "See `[[workload.images]]`. Needed without `waves`.",
+            "See `[[workload.images]]`. Needed without `waves` and `cocotb`.",
             ABSENT,
             table=_IMAGE,
         ),
         Key("name", "string", "Label for people. Without the key that of the campaign.", ABSENT),
-        Key("output", "table", "See `[workload.output]`. Needed without `waves`.", ABSENT, table=_OUTPUT),
+        Key(
+            "output",
+            "table",
+            "See `[workload.output]`. Needed without `waves` and `cocotb`.",
+            ABSENT,
+            table=_OUTPUT,
+        ),
         Key(
             "decision",
             "string",
@@ -164,6 +171,7 @@ WORKLOAD = KeyTable(
             ABSENT,
         ),
         *RECORDING,
+        *TESTBENCH,
     ),
 )
 

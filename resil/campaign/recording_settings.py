@@ -59,23 +59,33 @@ def read_recording_settings(section: Section, name: str) -> RecordingSettings:
     for file in waves:
         if file.suffix.lower() not in SUFFIXES:
             section.wrong("waves", expected, f'"{file.name}"', "record it in one of these formats")
+    settings = read_recorded(
+        section, section.text("name", name), tuple(waves), section.text("instance"), read_parameters(section)
+    )
+    section.finish(only=("name", "waves", "instance", "parameters", *RECORDED_KEYS))
+    return settings
+
+
+# Of all recordings, wherever they come from.
+RECORDED_KEYS = ("from", "to", "sampled", "clocks", "strobes")
+
+
+def read_recorded(
+    section: Section, name: str, waves: tuple[Path, ...], instance: str, parameters: Mapping[str, int]
+) -> RecordingSettings:
+    """Take the keys that say how a recording is replayed; the arguments are what its origin says."""
     strobes = section.tables("strobes", "one [[workload.strobes]] a rule") if section.has("strobes") else []
-    settings = RecordingSettings(
-        name=section.text("name", name),
-        waves=tuple(waves),
-        instance=section.text("instance"),
+    return RecordingSettings(
+        name=name,
+        waves=waves,
+        instance=instance,
         begin=section.text("from") if section.has("from") else "",
         end=section.text("to") if section.has("to") else "",
         sampled=section.choice("sampled"),
         clocks=section.texts("clocks") if section.has("clocks") else (),
         strobes=tuple(_strobe(table) for table in strobes),
-        parameters=read_parameters(section),
+        parameters=parameters,
     )
-    section.finish(only=RECORDING_KEYS)
-    return settings
-
-
-RECORDING_KEYS = ("name", "waves", "instance", "from", "to", "sampled", "clocks", "strobes", "parameters")
 
 
 def _strobe(section: Section) -> Strobe:

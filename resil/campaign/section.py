@@ -225,6 +225,17 @@ class Section:
             self.wrong(key, expected, found, "correct the path")
         return path
 
+    def existing_folder(self, key: str, text: str) -> Path:
+        """Return the path of an existing folder that a key names, relative to the file's own folder."""
+        path = self._resolved(key, text, "a folder")
+        try:
+            there = path.is_dir()
+        except OSError:
+            there = False
+        if not there and self.sound(key):
+            self.wrong(key, "a folder", f'"{text}", and {path} is none', "correct the path")
+        return path
+
     def _resolved(self, key: str, text: str, expected: str) -> Path:
         try:
             path = (self._problems.file.parent / Path(text).expanduser()).resolve()

@@ -18,6 +18,7 @@ from resil.campaign.fault_settings import UPSET
 from resil.campaign.network_settings import NetworkSettings
 from resil.campaign.recording_settings import RecordingSettings
 from resil.campaign.safety import SafetyMechanism
+from resil.campaign.testbench_settings import TestbenchSettings
 from resil.campaign.workload_settings import ImageSettings
 from resil.rtl_harness.replay.strobes import Strobe
 
@@ -103,7 +104,10 @@ def _work(campaign: Campaign) -> dict[str, dict[str, Value | None]]:
         rule |= {"accept_golden": work.accept_golden or None}
         return {"network": {"path": work.path, "inputs": inputs, **rule}}
     if isinstance(work, RecordingSettings):
-        return {"workload": _recording(work)}
+        given = {"waves": [str(file) for file in work.waves], "instance": work.instance}
+        return {"workload": {"name": work.name, **given, **_recording(work)}}
+    if isinstance(work, TestbenchSettings):
+        return {"workload": {"name": work.name, **_testbench(work), **_recording(work.replay)}}
     output = work.output
     return {
         "workload": {
@@ -125,15 +129,24 @@ def _work(campaign: Campaign) -> dict[str, dict[str, Value | None]]:
 
 def _recording(work: RecordingSettings) -> dict[str, Value | None]:
     return {
-        "name": work.name,
-        "waves": [str(file) for file in work.waves],
-        "instance": work.instance,
         "from": work.begin or None,
         "to": work.end or None,
         "sampled": work.sampled,
         "clocks": list(work.clocks) or None,
         "parameters": dict(work.parameters) or None,
         "strobes": [_strobe(strobe) for strobe in work.strobes] or None,
+    }
+
+
+def _testbench(work: TestbenchSettings) -> dict[str, Value | None]:
+    return {
+        "cocotb": work.label,
+        "record": work.record,
+        "python_path": [str(folder) for folder in work.python_path],
+        "plusargs": list(work.plusargs) or None,
+        "env": dict(work.environment) or None,
+        "files": list(work.files) or None,
+        "failures": list(work.failures) or None,
     }
 
 

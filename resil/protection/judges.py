@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from resil.campaign.campaign import Campaign
 from resil.campaign.network_settings import ZOO_PREFIX, NetworkSettings
-from resil.campaign.recording_settings import RecordingSettings
 from resil.campaign.workload_settings import WorkloadSettings
 from resil.errors import StoreError
 from resil.folder.looks import Judge, ProtectionLook
@@ -116,7 +115,7 @@ def differing_share(one: Graph, other: Graph) -> float | None:
 
 def _images(campaign: Campaign) -> dict[tuple[str, int, int], bytes] | None:
     """Return what lies in the memories of a workload, by memory, place and file; None of a network."""
-    if isinstance(campaign.work, RecordingSettings):
+    if campaign.replays:
         return recorded_images(campaign)
     if not isinstance(campaign.work, WorkloadSettings):
         return None

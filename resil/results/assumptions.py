@@ -13,6 +13,7 @@ from resil.campaign.clusters import clusters_text
 from resil.campaign.fault_settings import LOGIC
 from resil.campaign.network_settings import NetworkSettings
 from resil.campaign.recording_settings import RecordingSettings
+from resil.campaign.testbench_settings import TestbenchSettings
 from resil.record.safety import Assumption
 from resil.results.evidence import DUE, Hazards, classes_of
 from resil.results.named_run import NamedRun, NamedRuns
@@ -58,7 +59,7 @@ def assumptions_of_use(
         texts["scope"] += (
             f" {bench.excluded:,} bits that the target file excludes have no faults in any of these figures."
         )
-    if isinstance(campaign.work, RecordingSettings):
+    if isinstance(campaign.work, RecordingSettings | TestbenchSettings):
         texts["environment"] = bench.network.remarks[0]
     return tuple(Assumption(topic=topic, text=text) for topic, text in texts.items())
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from resil.campaign.campaign import Campaign
-from resil.campaign.recording_settings import RecordingSettings
+from resil.campaign.testbench_settings import TestbenchSettings
 
 _NAMED = 8
 
@@ -23,7 +23,12 @@ def population_text(campaign: Campaign, network: str, inputs: Sequence[int], seq
     Examples:
         "the network digits; inputs like the 64 drawn from the held-out split; every cycle of an inference"
     """
-    if isinstance(campaign.work, RecordingSettings):
+    if isinstance(campaign.work, TestbenchSettings) and not campaign.replays:
+        return (
+            f"the test {campaign.work.label} of {network}, with the random numbers of one seed; "
+            f"{_inputs(campaign, inputs)}; {_cycles(campaign)}"
+        )
+    if campaign.replays:
         return (
             f"the recording {network}, replayed: how an environment would react to wrong outputs is not "
             f"in it; {_inputs(campaign, inputs)}; {_cycles(campaign)}"

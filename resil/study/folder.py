@@ -13,6 +13,8 @@ from resil.campaign.data_set import DataSet
 from resil.campaign.farm_settings import LOGS
 from resil.campaign.network_settings import ZOO_PREFIX, NetworkSettings
 from resil.campaign.recording_settings import RecordingSettings
+from resil.campaign.testbench_digest import digest_of_test
+from resil.campaign.testbench_settings import TestbenchSettings
 from resil.campaign.work_settings import Work
 from resil.errors import StoreError
 from resil.files import TEMPORARY_SUFFIX, write_text
@@ -108,6 +110,9 @@ def work_digest(settings: Work) -> str:
     if isinstance(settings, RecordingSettings):
         said = repr(replace(settings, name="", waves=(), parameters={}))
         return content_key(said, sorted(settings.parameters.items()), *map(_file_digest, settings.waves))
+    if isinstance(settings, TestbenchSettings):
+        replay = repr((replace(settings.replay, name="", waves=(), parameters={}), settings.record))
+        return content_key(digest_of_test(settings, 0), replay, sorted(settings.parameters.items()))
     files = [file for image in settings.images for file in image.files]
     files += [settings.output.expected] if settings.output.expected else []
     images = [(image.memory, image.offset, image.way) for image in settings.images]

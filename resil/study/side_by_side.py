@@ -19,6 +19,7 @@ from typing import TextIO, cast
 from resil.campaign.data_set import DataSet
 from resil.campaign.network_settings import NetworkSettings
 from resil.campaign.recording_settings import RecordingSettings
+from resil.campaign.testbench_settings import TestbenchSettings
 from resil.campaign.work_settings import Work
 from resil.errors import Interrupted
 from resil.progress import Progress
@@ -67,6 +68,8 @@ def _inputs(work: Work) -> int:
     """Return how many inputs are run at most, as far as the file says; else as many as studies draw."""
     if isinstance(work, RecordingSettings):
         return len(work.waves)
+    if isinstance(work, TestbenchSettings):
+        return 1
     inputs = work.inputs if isinstance(work, NetworkSettings) else ()
     if isinstance(inputs, DataSet):
         return inputs.most if inputs.draw is None else inputs.draw

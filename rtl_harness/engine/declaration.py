@@ -31,6 +31,7 @@ class Ability(StrEnum):
     OPERATION_TIMEOUT = "time operations out"
     UNTIL_DETECTION = "end injections at detection"
     FARM = "work on a farm"
+    COCOTB_TEST = "run a test of cocotb"
 
 
 @dataclass(frozen=True)

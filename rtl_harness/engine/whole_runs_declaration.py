@@ -32,6 +32,8 @@ def declare_whole_runs(
     help: str,
     load: Callable[[], WholeRunsEngine],
     check_waves: Callable[[Path], None] | None = None,
+    *,
+    runs_tests: bool = False,
 ) -> EngineDeclaration:
     """Declare an engine that simulates every fault in storage of the design to its end.
 
@@ -40,6 +42,7 @@ def declare_whole_runs(
         help: As of `EngineDeclaration`.
         load: Imports the engine's class, when one is first made: what it needs takes long to import.
         check_waves: As of `EngineDeclaration`.
+        runs_tests: A workload may be a test of cocotb.
     """
 
     def make(
@@ -48,5 +51,6 @@ def declare_whole_runs(
         golden_limit = int(options[GOLDEN_LIMIT.name])
         return load()(target, workload, elaboration, **limits, golden_limit=golden_limit)
 
-    abilities = frozenset(Ability) - {Ability.MEMORY_OUTSIDE, Ability.LOGIC}
+    lacks = {Ability.MEMORY_OUTSIDE, Ability.LOGIC} | (set() if runs_tests else {Ability.COCOTB_TEST})
+    abilities = frozenset(Ability) - lacks
     return EngineDeclaration(name, help, abilities, make, (GOLDEN_LIMIT,), check_waves=check_waves)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.engine.tail import Tail
+from resil.rtl_harness.engine.testbench import Driven
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.faults import Fault, Injection, Outcome, Reported, Rise, RunEnd, Seen
 
@@ -101,6 +102,8 @@ class Workload:
         tail: What can finish a run that left the RTL between operations; nothing if None.
         sequel: What follows the run, by which its outputs are judged; None if nothing does. With it
             `inferences` is 1.
+        driven: The design and the test that drives it and decides what came of a run, in place of images and
+            output tensors; None of a closed design.
         decide: Reads the decision from the output tensor.
     """
 
@@ -114,6 +117,7 @@ class Workload:
     inferences: int = 1
     tail: Tail | None = field(default=None, compare=False, repr=False)
     sequel: Sequel | None = field(default=None, compare=False, repr=False)
+    driven: Driven | None = field(default=None, kw_only=True)
     decide: Decision = field(default=top1, compare=False, repr=False)
 
     @property
@@ -150,6 +154,11 @@ class Workload:
     def decision(self, raw: bytes) -> object:
         """Return what is decided by the output bytes that a run left."""
         return raw if self.decide is exact else self.decide(self.tensors(raw)[0])
+
+
+def driven_workload(name: str, driven: Driven) -> Workload:
+    """Return what runs where a test drives the design: its output is the verdict, a byte."""
+    return Workload(name, {}, OutputSpec("", 0, (1,), "uint8"), driven=driven, decide=exact)
 
 
 def memory_words(target: Target, workload: Workload, name: str, built: int) -> int:

@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import TypedDict
 
 from resil.rtl_harness.cache import cached_folder, content_key, write_atomically
 from resil.rtl_harness.design.target import PACKAGE, Replay, Target, TargetMemory
@@ -202,10 +203,7 @@ def _with_bench(
         reset_cycles=0,
         dut=INSTANCE,
         done=DONE,
-        blocks={block: tuple(map(_below, paths)) for block, paths in target.blocks.items()},
-        macros=tuple(map(_below, target.macros)),
-        keep=tuple(map(_below, target.keep)),
-        exclude=tuple(map(_below, target.exclude)),
+        **below_instance(target),
         alarms={name: replace(own, output=passed_on(own.output)) for name, own in target.alarms.items()},
         status=passed_on(target.status) if target.status else "",
         operation=passed_on(target.operation) if target.operation else "",
@@ -213,6 +211,23 @@ def _with_bench(
         replay=replay,
         snapshot=None,
     )
+
+
+class _Below(TypedDict):
+    blocks: dict[str, tuple[str, ...]]
+    macros: tuple[str, ...]
+    keep: tuple[str, ...]
+    exclude: tuple[str, ...]
+
+
+def below_instance(target: Target) -> _Below:
+    """Return the paths of a design alone as those of the instance that it becomes."""
+    return {
+        "blocks": {block: tuple(map(_below, paths)) for block, paths in target.blocks.items()},
+        "macros": tuple(map(_below, target.macros)),
+        "keep": tuple(map(_below, target.keep)),
+        "exclude": tuple(map(_below, target.exclude)),
+    }
 
 
 def _below(path: str) -> str:

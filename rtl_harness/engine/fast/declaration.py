@@ -49,7 +49,7 @@ def _build_ahead(target: Target, workload: Workload, elaboration: Elaboration, f
 DECLARATION = EngineDeclaration(
     "verilator",
     "The fast engine: a compiled model in process. Injections end as soon as it is known how.",
-    frozenset(Ability) - {Ability.MEMORY_OUTSIDE},
+    frozenset(Ability) - {Ability.MEMORY_OUTSIDE, Ability.COCOTB_TEST},
     _make,
     (
         GOLDEN_LIMIT,

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -29,6 +30,7 @@ _FLAGS = (
     *SAME_TEXT,
     "-Wno-BLKANDNBLK",  # members of one packed structure may be assigned in both ways
 )
+_NO_CONTROL = "`verilator_config\n"
 FST_HEADERS = ("lz4.h", "zlib.h")
 FST_REMEDY = "Debian: apt-get install liblz4-dev zlib1g-dev"
 _OPTIMISE: dict[Waves, str] = {"none": "-O1", "vcd": "-O0", "fst": "-O0"}
@@ -76,23 +78,55 @@ def build_simulator(target: Target, elaboration: Elaboration, waves: Waves = "no
         ToolMissingError: If Verilator, make, the compiler or cocotb is missing.
         SimulationError: If the build fails, with the end of the log.
     """
+    control = public_storage(target, elaboration)
+    return _built(target, elaboration.parameters, control, waves, [])
+
+
+def build_open(
+    target: Target, parameters: Mapping[str, int], waves: Waves = "none", *, ports_only: bool = False
+) -> Path:
+    """Return the executable of a design that a test of the user's drives, built or from the cache.
+
+    All of it is public, as it is where cocotb's own runner builds it.
+
+    Args:
+        target: The design alone.
+        parameters: Of its top.
+        waves: As of `build_simulator`.
+        ports_only: Waveforms have the signals of the top alone.
+
+    Raises:
+        ToolMissingError, SimulationError: As `build_simulator`.
+    """
+    more = ["--public-flat-rw", *(["--trace-depth", "1"] if ports_only else [])]
+    return _built(target, parameters, _NO_CONTROL, waves, more)
+
+
+def _built(
+    target: Target, parameters: Mapping[str, int], control: str, waves: Waves, more: list[str]
+) -> Path:
     target = frozen(target)
     share, libraries = _cocotb_folders()
-    control = public_storage(target, elaboration)
-    versions = [find_verilator().version, compiler_version(), *_FLAGS, _OPTIMISE[waves], str(libraries)]
-    key = content_key(
-        rtl_key(target, elaboration.parameters), control, versions, waves, share / "verilator.cpp"
-    )
+    versions = [
+        find_verilator().version,
+        compiler_version(),
+        *_FLAGS,
+        *more,
+        _OPTIMISE[waves],
+        str(libraries),
+    ]
+    key = content_key(rtl_key(target, parameters), control, versions, waves, share / "verilator.cpp")
 
     def build(folder: Path) -> None:
         (folder / "public.vlt").write_text(control, encoding="utf-8")
         flags = [
             *_FLAGS,
+            *more,
             *([] if waves == "none" else [f"--trace-{waves}"]),
             *("--Mdir", "obj", str(share / "verilator.cpp")),
             *("-LDFLAGS", f"-Wl,-rpath,{libraries} -L{libraries} -lcocotbvpi_verilator"),
         ]
-        verilate_copies(target, elaboration.parameters, flags, folder, "public.vlt")
+        verilate_copies(target, parameters, flags, folder, "public.vlt")
         copy_data(target, folder)
         make_verilated(
             "Vtop.mk", folder / "obj", {"OPT_FAST": _OPTIMISE[waves], "OPT_GLOBAL": _OPTIMISE[waves]}
@@ -110,7 +144,7 @@ def public_storage(target: Target, elaboration: Elaboration) -> str:
     ports = (target.clock, target.reset, *target.outputs.values())
     names |= {(target.top, port) for port in ports}
     lines = [f'public_flat_rw -module "{module}" -var "{variable}"' for module, variable in sorted(names)]
-    return "\n".join(["`verilator_config", *lines]) + "\n"
+    return "\n".join([_NO_CONTROL.rstrip(), *lines]) + "\n"
 
 
 def _cocotb_folders() -> tuple[Path, Path]:

@@ -9,9 +9,9 @@ from resil.rtl_harness.engine.whole_runs_declaration import WholeRunsEngine, dec
 
 
 def _engine() -> WholeRunsEngine:
-    from resil.rtl_harness.engine.reference.engine import CocotbEngine
+    from resil.rtl_harness.engine.reference.testbench import reference_engine
 
-    return CocotbEngine
+    return reference_engine
 
 
 def _check_waves(waves: Path) -> None:
@@ -25,4 +25,5 @@ DECLARATION = declare_whole_runs(
     "The reference engine: cocotb on Verilator, every injection simulated to its end. Writes waveforms.",
     _engine,
     _check_waves,
+    runs_tests=True,
 )

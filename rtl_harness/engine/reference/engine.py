@@ -58,12 +58,18 @@ class CocotbEngine(WholeRuns):
         self._operation_cycles: int | None = None
         self._golden: GoldenRun | None = None
         self._golden_state = b""
-        self._config = simulator_config(target, workload, elaboration)
+        self._config = self._configured()
         self._simulators: dict[Waves, Path] = {}
         self._workers: list[Worker] = []
         self._folder = Path(tempfile.mkdtemp(prefix="resil-images-"))
-        self._plusargs = write_images(target, workload, elaboration, self._folder)
+        self._plusargs = self._plusargs_in(self._folder)
         self._cleanup = weakref.finalize(self, _clean_up, self._workers, self._folder)
+
+    def _configured(self) -> dict[str, Any]:
+        return simulator_config(self.target, self.workload, self.elaboration)
+
+    def _plusargs_in(self, folder: Path) -> list[str]:
+        return write_images(self.target, self.workload, self.elaboration, folder)
 
     def __enter__(self) -> Self:
         return self
@@ -254,9 +260,12 @@ class CocotbEngine(WholeRuns):
         while self._workers:
             self._workers.pop().kill()
 
-    def _start(self, options: Sequence[str], waves: Waves) -> Worker:
+    def _require_open(self) -> None:
         if not self._cleanup.alive:
             raise HarnessError("this engine was closed; make a new one", "closed")
+
+    def _start(self, options: Sequence[str], waves: Waves) -> Worker:
+        self._require_open()
         if waves not in self._simulators:
             self._simulators[waves] = build_simulator(self.target, self.elaboration, waves)
         simulator = self._simulators[waves]

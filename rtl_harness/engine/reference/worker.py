@@ -42,6 +42,9 @@ class Worker:
         config: What the simulator's side must know, ready for JSON.
         arguments: Its command line: plusargs, waveform options.
         data: Folder with what the RTL reads under relative names; it runs in a copy.
+        environment: Variables that a test has beside, or in place of, those that are always there.
+        python_path: Folders in which it looks for modules first.
+        files: What it finds besides in the folder that it runs in, by the path there.
 
     Raises:
         ToolMissingError: If Python has no shared library, which the simulator needs.
@@ -50,10 +53,23 @@ class Worker:
     """
 
     def __init__(
-        self, simulator: Path, top: str, config: Mapping[str, Any], arguments: Sequence[str], data: Path
+        self,
+        simulator: Path,
+        top: str,
+        config: Mapping[str, Any],
+        arguments: Sequence[str],
+        data: Path,
+        *,
+        environment: Mapping[str, str] | None = None,
+        python_path: Sequence[str] = (),
+        files: Mapping[str, Path] | None = None,
     ) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="resil-cocotb-"))
         shutil.copytree(data, self.folder / DATA)
+        for name, source in (files or {}).items():
+            place = data_folder(self.folder) / name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source, place)
         self._log = self.folder / "simulator.log"
         file = self.folder / "config.json"
         file.write_text(json.dumps(config), encoding="utf-8")
@@ -62,7 +78,8 @@ class Worker:
             self._process = subprocess.Popen(
                 [str(simulator), *arguments],
                 cwd=data_folder(self.folder),
-                env=_environment(top, file, theirs.fileno(), self.folder),
+                env=_environment(top, file, theirs.fileno(), self.folder, python_path)
+                | {**(environment or {})},
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
@@ -148,11 +165,13 @@ class Worker:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def _environment(top: str, config: Path, descriptor: int, folder: Path) -> dict[str, str]:
+def _environment(
+    top: str, config: Path, descriptor: int, folder: Path, python_path: Sequence[str]
+) -> dict[str, str]:
     import find_libpython
     from cocotb_tools.config import pygpi_entry_point
 
-    from resil.rtl_harness.engine.reference.side import CONFIG_VARIABLE, SOCKET_VARIABLE
+    from resil.rtl_harness.engine.reference.side import CONFIG_VARIABLE, SERVER, SOCKET_VARIABLE
 
     library = find_libpython.find_libpython()
     if library is None:
@@ -164,14 +183,14 @@ def _environment(top: str, config: Path, descriptor: int, folder: Path) -> dict[
     return {
         **os.environ,
         "COCOTB_TOPLEVEL": top,
-        "COCOTB_TEST_MODULES": "resil.rtl_harness.engine.reference.side.server",
+        "COCOTB_TEST_MODULES": SERVER,
         "COCOTB_RESULTS_FILE": str(folder / "results.xml"),
         "COCOTB_TRUST_INERTIAL_WRITES": "1",
         "COCOTB_LOG_LEVEL": "WARNING",
         "GPI_LOG_LEVEL": "WARNING",
         "GPI_USERS": f"{library};{pygpi_entry_point()}",
         "PYGPI_PYTHON_BIN": sys.executable,
-        "PYTHONPATH": os.pathsep.join([str(_PACKAGE_ROOT), *(p for p in sys.path if p)]),
+        "PYTHONPATH": os.pathsep.join([*python_path, str(_PACKAGE_ROOT), *(p for p in sys.path if p)]),
         "TOPLEVEL_LANG": "verilog",
         CONFIG_VARIABLE: str(config),
         SOCKET_VARIABLE: str(descriptor),

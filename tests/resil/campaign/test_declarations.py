@@ -20,6 +20,7 @@ from resil.study.study_file import parse_study
 IMAGES = {"images": [{"memory": "m", "file": "a.bin"}]}
 OUTPUT = {"output": {"shape": [1], "memory": "m", "dtype": "int8"}}
 RECORDED = {"waves": "a.vcd", "instance": "tb.u_dut"}
+TESTED = {"cocotb": "test_it:runs"}
 WRONG = datetime.date(2000, 1, 1)  # a value that no key takes
 # What else a table has to hold for a key of it to be read.
 BESIDE = {
@@ -43,6 +44,9 @@ BESIDE = {
     **{f"execution.dask.{key}": {"cluster": "slurm", "workers": 2} for key in ("prologue", "directives")},
     **{f"execution.dask.{key}": {"scheduler": "tls://h:1"} for key in ("ca", "certificate", "key")},
     "execution.dask.unprotected": {"scheduler": "tls://h:1"},
+    **{
+        f"workload.{key}": TESTED for key in ("record", "python_path", "plusargs", "env", "files", "failures")
+    },
     **{f"workload.{key}": RECORDED for key in ("instance", "from", "to", "sampled", "clocks", "strobes")},
 }
 

@@ -3,3 +3,6 @@
 
 CONFIG_VARIABLE = "RESIL_COCOTB_CONFIG"
 SOCKET_VARIABLE = "RESIL_COCOTB_SOCKET"
+# What cocotb imports: the module that answers requests by itself, or the one that goes with a user's test.
+SERVER = f"{__name__}.server"
+TESTBENCH = f"{__name__}.testbench"

@@ -12,7 +12,6 @@ from __future__ import annotations
 import ctypes
 import json
 import os
-import signal
 import socket
 from collections.abc import Awaitable
 from typing import Any
@@ -26,10 +25,8 @@ from resil.rtl_harness.engine.reference.side.bench import (
     NotAppliedError,
     StoredWords,
 )
+from resil.rtl_harness.engine.reference.side.requests import ANSWERED, Requests, flipped_words
 from resil.rtl_harness.engine.reference.side.timeline import CHECK, FLIP, ClockTimeline, OperationWatchdog
-from resil.rtl_harness.host import end_with
-
-_ANSWERED = 17
 
 
 @cocotb.test()  # type: ignore[untyped-decorator]
@@ -47,8 +44,7 @@ class _Server:
         self.timeline = ClockTimeline(self.bench, *config["timing"])
         self.outputs: list[tuple[str, int, int]] = [tuple(output) for output in config["outputs"]]
         self.inferences: int = config["inferences"]
-        self.connection = connection
-        self.reader = connection.makefile("r", encoding="utf-8")
+        self.requests = Requests(connection)
 
     async def serve(self) -> None:
         if not self.bench.problems:
@@ -56,52 +52,29 @@ class _Server:
         # The engine reads what the simulator has said of files that are not there when this answer has come:
         # after the initial blocks, and out of the buffer.
         ctypes.CDLL(None).fflush(None)
-        self.answer({"problems": self.bench.problems})
+        self.requests.answer({"problems": self.bench.problems})
         if self.bench.problems:
             return
-        while request := self.request():
+        while request := self.requests.next():
             match request["do"]:
                 case "golden":
-                    if not self._fork_and_wait():
+                    if not self.requests.fork_and_wait():
                         await self._last_words(self._golden(request["limit"]))
                 case "sweep":
-                    if not self._fork_and_wait():
+                    if not self.requests.fork_and_wait():
                         await self._last_words(self._sweep())
                 case "replay":
-                    self.answer(await self._inject(request))
-
-    def request(self) -> dict[str, Any]:
-        """Return the engine's next request; empty when it has closed the connection."""
-        line = self.reader.readline()
-        return json.loads(line) if line else {}
-
-    def answer(self, message: dict[str, Any]) -> None:
-        """Send one answer to the engine."""
-        self.connection.sendall(json.dumps(message).encode() + b"\n")
-
-    def _fork_and_wait(self) -> bool:
-        """Fork; return False in the child, True in the parent once the child has ended."""
-        parent = os.getpid()
-        child = os.fork()
-        if child == 0:
-            end_with(parent)
-            return False
-        _, status = os.waitpid(child, 0)
-        code = os.waitstatus_to_exitcode(status)
-        if code != _ANSWERED:
-            how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
-            self.answer({"crash": f"the simulator ended with {how} before it could answer"})
-        return True
+                    self.requests.answer(await self._inject(request))
 
     async def _last_words(self, work: Awaitable[None]) -> None:
         """Await `work` in a forked child and leave the process, whatever happens."""
         code = 1
         try:
             await work
-            code = _ANSWERED
+            code = ANSWERED
         except Exception as error:
-            self.answer({"error": f"{type(error).__name__}: {error}"})
-            code = _ANSWERED
+            self.requests.answer({"error": f"{type(error).__name__}: {error}"})
+            code = ANSWERED
         finally:
             os._exit(code)
 
@@ -113,22 +86,22 @@ class _Server:
         # Of a move in the last cycle this may be reported first.
         if moves and (value := self.bench.value("operation")) != moves[-1][1]:
             moves.append((end["end_cycle"], value))
-        self.answer({**end, "moves": moves or [(0, 0)], "state": self.bench.state().hex()})
+        self.requests.answer({**end, "moves": moves or [(0, 0)], "state": self.bench.state().hex()})
 
     async def _sweep(self) -> None:
-        self.answer({"ready": True})
-        while (request := self.request()) and request["do"] == "inject":
+        self.requests.answer({"ready": True})
+        while (request := self.requests.next()) and request["do"] == "inject":
             if "held" not in request:
                 await self.timeline.until(self.timeline.edge(request["cycle"]) + FLIP)
-            if not self._fork_and_wait():
+            if not self.requests.fork_and_wait():
                 await self._last_words(self._answer_injection(request))
-        self.answer({"ready": False})
+        self.requests.answer({"ready": False})
 
     async def _answer_injection(self, request: dict[str, Any]) -> None:
-        self.answer(await self._inject(request))
+        self.requests.answer(await self._inject(request))
 
     async def _inject(self, request: dict[str, Any]) -> dict[str, Any]:
-        words = self._words(request["bits"])
+        words = flipped_words(self.bench, request["bits"])
         if "held" in request:
             return await self._hold(request, words)
         edge = self.timeline.edge(request["cycle"])
@@ -141,15 +114,6 @@ class _Server:
         except NotAppliedError as error:
             return {"error": str(error)}
         return await self._finish(request["limit"], request.get("rest", 0), _watchdog(request))
-
-    def _words(self, places: list[list[int]]) -> list[tuple[StoredWords, int, int]]:
-        """Return cell, word and mask of each word of the simulator that has some of these bits."""
-        masks: dict[int, tuple[StoredWords, int, int]] = {}
-        for element, word, bit in places:
-            cell = self.bench.cells[element]
-            handle = id(cell.words[word])
-            masks[handle] = (cell, word, masks.get(handle, (cell, word, 0))[2] | cell.mask(bit))
-        return list(masks.values())
 
     async def _hold(
         self, request: dict[str, Any], words: list[tuple[StoredWords, int, int]]

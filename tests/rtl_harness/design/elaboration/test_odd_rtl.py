@@ -231,7 +231,7 @@ def test_plain_verilog_is_the_same_on_both_engines(tmp_path, monkeypatch):
         once.golden()
 
 
-# A loop that is too long to be written out: the simulator keeps its assignments in a queue until they are made.
+# A loop too long to be written out: the simulator keeps its assignments in a queue until they are made.
 LONG_LOOP = (
     DUT
     + """
