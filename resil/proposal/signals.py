@@ -67,7 +67,10 @@ def find_clocks(ports: Sequence[TopPort], recorded: dict[str, Signal] | None = N
 
 
 def find_resets(ports: Sequence[TopPort], recorded: dict[str, Signal] | None = None) -> list[Reset]:
-    """Return the resets; polarity by a recording, which ends with it inactive, else by the name."""
+    """Return the resets, those that a recording uses first; polarity by it, as it ends with them inactive.
+
+    Without a recording of it a reset has the polarity that its name says.
+    """
     found = []
     for port in ports:
         name = port.name.lower()
@@ -81,7 +84,7 @@ def find_resets(ports: Sequence[TopPort], recorded: dict[str, Signal] | None = N
             found.append(Reset(port, levels[-1] == 1, known=True))
         else:
             found.append(Reset(port, bool(_LOW.search(name))))
-    return found
+    return sorted(found, key=lambda own: not own.known)
 
 
 def find_alarms(ports: Sequence[TopPort], taken: Collection[str]) -> list[Alarm]:

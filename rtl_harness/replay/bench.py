@@ -59,8 +59,9 @@ def bench_text(
         top: Module that is the design under test.
         parameters: Of it.
         passed: Outputs of the top that are outputs of the bench too, as alarms are.
-        resets: Inputs that the reset of the bench acts on too, which is never active, with whether they are
-            active low: so what is built into the design finds its reset.
+        resets: Inputs that the reset of the bench acts on too, with whether they are active low: so what is
+            built into the design finds its reset. They are inactive before the reset of the bench, which ends
+            before the first edge: what they reset without a clock sees them become active.
     """
     widths = {port.name: port.width for port in layout.outputs}
     ports = [f"{DONE}", _READ, *(f"[{widths[name] - 1}:0] {passed_on(name)}" for name in passed)]
@@ -159,6 +160,11 @@ def _recording(layout: ReplayLayout) -> str:
 
 def _design(layout: ReplayLayout, top: str, parameters: Mapping[str, int], resets: Mapping[str, bool]) -> str:
     lines, pins, low = [], [], layout.input_bits.low
+    if resets:
+        lines += [
+            f"  logic early_q = 1'b1;\n  always_ff @({_edge(layout)} or negedge {RESET}) begin",
+            f"    if (!{RESET}) early_q <= 1'b0;\n    else early_q <= 1'b0;\n  end",
+        ]
     if layout.by_edges:
         bits = layout.clock_bits
         lines += [f"  logic [{bits.width - 1}:0] clocks_q;"]
@@ -169,7 +175,8 @@ def _design(layout: ReplayLayout, top: str, parameters: Mapping[str, int], reset
     for port in layout.inputs:
         value = f"inputs_q{Field(low - layout.input_bits.low, port.width).text}"
         if port.name in resets:
-            value = f"{value} & {RESET}" if resets[port.name] else f"{value} | ~{RESET}"
+            low_active = resets[port.name]
+            value = f"({value} | early_q) & {RESET}" if low_active else f"({value} & ~early_q) | ~{RESET}"
         pins.append(f".{port.name}({f'{port.enum}{chr(39)}({value})' if port.enum else value})")
         low += port.width
     for port in layout.outputs:

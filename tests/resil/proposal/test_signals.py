@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Clocks, resets, alarms and buses, by the names that engineers give them."""
 
+import numpy as np
 import pytest
 
 from resil.proposal.buses import KINDS, bare, find_buses
 from resil.proposal.signals import find_alarms, find_clocks, find_resets
 from resil.rtl_harness.replay.ports import TopPort
+from resil.rtl_harness.replay.waves import Signal
 
 
 def ports(text):
@@ -43,6 +45,19 @@ def test_clocks(name):
 def test_resets_of_either_polarity(name, low):
     found = find_resets(ports(f">clk >{name} >reset_vector_i:32 >rst_req_i >restart_i"))
     assert [(own.port.name, own.active_low) for own in found] == [(name, low)]
+
+
+def test_a_reset_that_a_recording_uses_comes_first():
+    levels = {"wb_rst_i": [0], "arst_i": [0, 1]}
+    recorded = {
+        name: Signal(name, np.arange(len(own)), np.array(own, bool)[:, None], np.ones((len(own), 1), bool))
+        for name, own in levels.items()
+    }
+    found = find_resets(ports(">clk_i >wb_rst_i >arst_i"), recorded)
+    assert [(own.port.name, own.active_low, own.known) for own in found] == [
+        ("arst_i", True, True),
+        ("wb_rst_i", False, False),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -239,3 +239,51 @@ def test_many_recordings_share_a_bench(target_file, vcd, tmp_path):
     assert second.recording.cycles == 70
     assert second.golden().end.output == second.expected
     assert second.golden().end.end_cycle < Replayed(closed).golden().end.end_cycle
+
+
+PRESET = """
+module preset(
+  input logic clk_i, input logic {reset}, input logic [3:0] d_i, output logic [3:0] q_o, output logic idle_o
+);
+  always_ff @(posedge clk_i or {edge} {reset})
+    if ({active}) {{q_o, idle_o}} <= {{4'ha, 1'b1}};
+    else {{q_o, idle_o}} <= {{q_o ^ d_i, 1'b0}};
+endmodule
+"""
+
+
+@pytest.mark.parametrize("low", [True, False])
+def test_a_reset_that_needs_no_clock_has_acted_before_the_first_edge(tmp_path, low):
+    reset = "rst_ni" if low else "rst_i"
+    text = PRESET.format(
+        reset=reset, edge="negedge" if low else "posedge", active="!rst_ni" if low else "rst_i"
+    )
+    (tmp_path / "preset.sv").write_text(text)
+    target_file = tmp_path / "preset.toml"
+    target_file.write_text(
+        f'name = "preset"\ntop = "preset"\nsources = ["preset.sv"]\nclock = "clk_i"\nreset = "{reset}"\n'
+        f'reset_active_low = {str(low).lower()}\n[blocks]\nall = "."\n'
+    )
+    lines = ["$timescale 1ns $end", "$scope module tb $end", "$scope module u_dut $end"]
+    names = {"clk_i": (1, "c"), reset: (1, "r"), "d_i": (4, "d"), "q_o": (4, "q"), "idle_o": (1, "i")}
+    lines += [f"$var wire {width} {code} {name} $end" for name, (width, code) in names.items()]
+    lines += ["$upscope $end", "$upscope $end", "$enddefinitions $end"]
+    value, idle, draw = 0xA, 1, random.Random(3)
+    for cycle in range(24):
+        released, d = cycle > 1, draw.randrange(16)
+        level = int(released == low)
+        lines += [f"#{10 * cycle}", "0c", f"{level}r", f"b{d:04b} d", f"b{value:04b} q", f"{idle}i"]
+        if released:
+            value, idle = value ^ d, 0
+        lines += [f"#{10 * cycle + 5}", "1c", f"b{value:04b} q", f"{idle}i"]
+    vcd = tmp_path / "preset.vcd"
+    vcd.write_text("\n".join(lines) + "\n")
+    replay = Replayed(closed_by(target_file, vcd))
+    faults = [Fault(site, cycle) for site in range(replay.elaboration.sites.size) for cycle in (0, 1, 2, 9)]
+    rows = []
+    for kind in (PlainEngine, VerilatorEngine, CocotbEngine):
+        assert replay.golden(kind).end.output == replay.expected
+        rows.append(replay.injections(kind, faults))
+    assert rows[0] == rows[1] == rows[2]
+    # What strikes while the reset is active is seen in that cycle, and mended at its end.
+    assert {rows[0][fault].seen for fault in faults if fault.cycle == 2} == {Seen.SDC_CRITICAL}
