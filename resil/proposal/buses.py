@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from resil.rtl_harness.replay.ports import TopPort
 
@@ -25,6 +25,7 @@ class BusKind:
         absent: With one of these it is another kind.
         leads: Signal that a manager drives, by which it is known.
         channels: Signals that say when others count, by the beginning of these others' names; "!" for low.
+        answers: Likewise, where what a subordinate drives has the name of what a manager drives.
     """
 
     name: str
@@ -33,6 +34,7 @@ class BusKind:
     absent: tuple[str, ...]
     leads: str
     channels: Mapping[str, tuple[str, ...]]
+    answers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 _AXI: tuple[str, ...] = ("awaddr", "awvalid", "awready", "wdata", "wvalid", "wready", "bvalid", "bready")
@@ -119,10 +121,11 @@ KINDS = (
     BusKind(
         "Wishbone",
         ("cyc", "stb", "adr", "ack"),
-        ("we", "sel", "dat", "dat_i", "dat_o", "stall", "err", "cti", "bte"),
+        ("we", "sel", "dat", "stall", "err", "cti", "bte"),
         (),
         "stb",
-        {"adr": ("stb",), "we": ("stb",), "sel": ("stb",)},
+        {"adr": ("stb",), "we": ("stb",), "sel": ("stb",), "dat": ("stb", "we")},
+        {"dat": ("ack", "!we")},
     ),
     BusKind(
         "SRAM port",
@@ -162,11 +165,12 @@ class Bus:
     def conditions(self) -> dict[tuple[str, ...], list[str]]:
         """Return which outputs of it count only when, by names of ports."""
         found: dict[tuple[str, ...], list[str]] = {}
+        channels = {**self.kind.channels, **({} if self.manager else self.kind.answers)}
         for signal, port in self.ports.items():
             if port.direction != "output":
                 continue
-            starts = [start for start in self.kind.channels if signal.startswith(start)]
-            when = self.kind.channels[max(starts, key=len)] if starts else ()
+            starts = [start for start in channels if signal.startswith(start)]
+            when = channels[max(starts, key=len)] if starts else ()
             said = signal in when or signal.endswith(("valid", "ready"))
             if said or not when or any(own.removeprefix("!") not in self.ports for own in when):
                 continue
@@ -209,7 +213,8 @@ def _ends(name: str, signal: str) -> bool:
 
 
 def _bus(kind: BusKind, prefix: str, ports: Sequence[TopPort]) -> Bus | None:
-    names = {bare(port.name): port for port in ports}
+    # Of two names that tell only by their ends which way they go, the output's has conditions.
+    names = {bare(port.name): port for port in sorted(ports, key=lambda own: own.direction == "output")}
     every = (*kind.signals, *kind.optional)
     own = {signal: names[prefix + signal] for signal in every if prefix + signal in names}
     if any(signal not in own for signal in kind.signals):

@@ -55,22 +55,19 @@ class Signal:
 
     @cached_property
     def edges(self) -> Times:
-        """Times at which the signal, of one bit, rises: becomes a known 1 after a known 0."""
-        return self.times[1:][_levels(self)[1:] & _lows(self)[:-1]]
+        """Times at which the signal, of one bit, rises: becomes 1 after a 0, or after what is unknown."""
+        high = self._high
+        return self.times[1:][high[1:] & ~high[:-1]]
 
     @cached_property
     def toggles(self) -> Times:
-        """Times at which the signal, of one bit, changes between known values."""
-        high, low = _levels(self), _lows(self)
-        return self.times[1:][(high[1:] & low[:-1]) | (low[1:] & high[:-1])]
+        """Times at which the signal, of one bit, changes, where what is unknown counts as 0."""
+        high = self._high
+        return self.times[1:][high[1:] != high[:-1]]
 
-
-def _levels(signal: Signal) -> Bits:
-    return signal.values[:, 0] & signal.known[:, 0]
-
-
-def _lows(signal: Signal) -> Bits:
-    return ~signal.values[:, 0] & signal.known[:, 0]
+    @cached_property
+    def _high(self) -> Bits:
+        return self.values[:, 0] & self.known[:, 0]
 
 
 class Waves:

@@ -152,3 +152,15 @@ def test_outputs_that_count_under_a_condition_never_are_the_condition(kind):
             assert not [
                 name for name in outputs if bare(name).endswith(("valid", "ready", "req", "gnt", "psel"))
             ]
+
+
+def test_data_of_wishbone_count_when_they_are_sent():
+    """Data of both directions have one name; reads are answered with the acknowledge, and only then count."""
+    ends = ">x_cyc_i >x_stb_i >x_adr_i:3 >x_we_i <x_ack_o <x_dat_o:8 >x_dat_i:8"
+    (bus,) = find_buses(ports(ends))
+    assert bus.conditions() == {("x_ack_o", "!x_we_i"): ["x_dat_o"]}
+    (bus,) = find_buses(ports("<x_cyc_o <x_stb_o <x_adr_o:3 <x_we_o >x_ack_i >x_dat_i:8 <x_dat_o:8"))
+    assert bus.conditions() == {
+        ("x_stb_o",): ["x_adr_o", "x_we_o"],
+        ("x_stb_o", "x_we_o"): ["x_dat_o"],
+    }

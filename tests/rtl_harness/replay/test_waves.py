@@ -79,6 +79,16 @@ def test_edges_of_a_clock(waves):
     assert clock.toggles.tolist() == [5, 10, 15]
 
 
+def test_a_clock_that_is_unknown_at_first(tmp_path):
+    """From unknown to 1 is an edge to simulators: what the testbench resets with it is reset."""
+    file = tmp_path / "late.vcd"
+    text = TEXT.replace("#0\n0!", "#0\nx!").replace("#10\n0!", "#10\nz!")
+    file.write_text(text.replace("{wide}", "1" * 100) + "#20\nx!\n#25\n0!\n")
+    clock = read(Waves(file), "clk", 1)
+    assert clock.edges.tolist() == [5, 15]
+    assert clock.toggles.tolist() == [5, 10, 15, 20]
+
+
 def test_a_structure_is_its_fields_side_by_side(waves):
     pair = waves.signal(waves.structures("tb.u_dut")["pair"], 4)
     assert numbers(pair, [0, 10], before=False) == ([0b1001, 0b1000], [0b1101, 0b1101])
