@@ -63,7 +63,7 @@ class Signal:
     def toggles(self) -> Times:
         """Times at which the signal, of one bit, changes, where what is unknown counts as 0."""
         high = self._high
-        return self.times[1:][high[1:] != high[:-1]]
+        return self.times[1:][high[1:] ^ high[:-1]]
 
     @cached_property
     def _high(self) -> Bits:
