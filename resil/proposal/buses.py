@@ -213,7 +213,7 @@ def _ends(name: str, signal: str) -> bool:
 
 
 def _bus(kind: BusKind, prefix: str, ports: Sequence[TopPort]) -> Bus | None:
-    # Of two names that tell only by their ends which way they go, the output's has conditions.
+    # Of two names that differ in their direction alone, that of the output has conditions.
     names = {bare(port.name): port for port in sorted(ports, key=lambda own: own.direction == "output")}
     every = (*kind.signals, *kind.optional)
     own = {signal: names[prefix + signal] for signal in every if prefix + signal in names}
