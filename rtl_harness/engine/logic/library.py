@@ -20,6 +20,8 @@ from resil.rtl_harness.errors import SimulationError
 # Cycles after which groups of machines are looked at, and as a power of 2 how many flip-flops differ of a
 # machine that has gone far from the golden run.
 WINDOW, FAR = 256, 7
+# Bytes that may be taken by what is kept of the run without a fault.
+KEPT = 1 << 30
 
 OUTPUT = np.dtype([("memory", np.int32), ("word", np.uint64), ("byte", np.int32)], align=True)
 
@@ -201,6 +203,8 @@ class LogicSimulator:
         library: That `build_library` made.
         circuit: The gates, with the places of their storage.
         observed: What is observed.
+        kept: Bytes that may be taken by what is kept of the run without a fault. Where that is more, it is
+            simulated along with each call; results do not depend on it.
 
     Attributes:
         counts: What was done so far.
@@ -209,7 +213,7 @@ class LogicSimulator:
         SimulationError: If the circuit is none that it can simulate.
     """
 
-    def __init__(self, library: Path, circuit: Circuit, observed: LogicObserved) -> None:
+    def __init__(self, library: Path, circuit: Circuit, observed: LogicObserved, *, kept: int = KEPT) -> None:
         self._calls = _load(library)
         self._circuit = PackedCircuit(circuit)
         self._nets = circuit.nets
@@ -232,7 +236,7 @@ class LogicSimulator:
             observed.detects,
             observed.corrects,
         )
-        self._handle: int | None = self._calls.logic_create(self._circuit.address, ctypes.byref(given))
+        self._handle: int | None = self._calls.logic_create(self._circuit.address, ctypes.byref(given), kept)
         if not self._handle:
             raise self._failure()
         self.counts = LogicCounts()
@@ -350,7 +354,7 @@ def _load(path: Path) -> ctypes.CDLL:
     pointer, number, code = ctypes.c_void_p, ctypes.c_uint64, ctypes.c_int32
     signatures: dict[str, tuple[object, list[object]]] = {
         "logic_error": (ctypes.c_char_p, []),
-        "logic_create": (pointer, [pointer, pointer]),
+        "logic_create": (pointer, [pointer, pointer, number]),
         "logic_destroy": (None, [pointer]),
         "logic_golden": (code, [pointer, number, pointer, pointer]),
         "logic_values": (code, [pointer, pointer]),

@@ -104,7 +104,8 @@ struct LogicCounts {
 struct LogicSimulator;
 
 const char* logic_error();
-LogicSimulator* logic_create(const Circuit* circuit, const Observed* observed);
+/// `kept`: bytes that may be taken by what is kept of the run without a fault; results do not depend on it.
+LogicSimulator* logic_create(const Circuit* circuit, const Observed* observed, uint64_t kept);
 void logic_destroy(LogicSimulator* self);
 /// Simulate without a fault until it is done, for at most `limit` cycles; -1 if it failed or is not done.
 int32_t logic_golden(LogicSimulator* self, uint64_t limit, uint8_t* output, LogicGolden* golden);

@@ -131,7 +131,7 @@ Lanes Group::output_of(Context& c, const Lanes& which) {
 Lanes Group::state_differs(Context& c, uint64_t r, const Lanes& which) const {
   Lanes found = {};
   const uint64_t* const now = c.golden.row(r);
-  const uint64_t* const last = c.golden.row(c.golden.length());
+  const uint64_t* const last = c.golden.last();
   for (uint32_t i = 0; i < design_->flip_flops.size(); ++i) {
     if (!design_->counted[i]) continue;
     const int32_t q = design_->flip_flops[i].q;
@@ -139,34 +139,28 @@ Lanes Group::state_differs(Context& c, uint64_t r, const Lanes& which) const {
   }
   found &= which;
   const Lanes left = which & ~found;
-  return any(left) ? found | memories_differ(c, r, left) : found;
+  return any(left) ? found | memories_differ(c, left) : found;
 }
 
-Lanes Group::memories_differ(Context& c, uint64_t r, const Lanes& which) const {
+Lanes Group::memories_differ(Context& c, const Lanes& which) const {
   Lanes found = {};
-  // What the golden run writes between its end and this row; of each word the bytes at the earlier and later row.
-  const uint64_t length = c.golden.length(), begin = std::min(r, length), end = std::max(r, length);
-  std::vector<std::unordered_map<uint64_t, std::pair<const uint8_t*, const uint8_t*>>> moved(design_->memories.size());
-  for (uint64_t row = begin; row < end; ++row) {
-    for (const Written* w = c.golden.writes_begin(row); w != c.golden.writes_end(row); ++w) {
-      const uint8_t* const before = c.golden.bytes(w->before);
-      const auto [at, fresh] = moved[w->memory].try_emplace(w->word, before, before);
-      at->second.second = c.golden.bytes(w->after);
-    }
-  }
   for (size_t memory = 0; memory < design_->memories.size(); ++memory) {
     if (!design_->counted_memories[memory]) continue;
+    const size_t size = design_->memories[memory].entry_bytes;
     const uint32_t width = design_->widths[memory];
+    const std::vector<uint8_t>& now = c.memories.image(memory);
+    const std::vector<uint8_t>& last = c.golden.last_memories()[memory];
+    // Words that the golden run has not now as in the end, and what differs in machines from what it has now.
     for (const auto& [word, block] : overlay_.words(memory)) {
-      const auto at = moved[memory].find(word);
       for (uint32_t i = 0; i < width; ++i) {
-        const bool other = at != moved[memory].end() && bit(at->second.first, i) != bit(at->second.second, i);
-        found |= block[i] ^ spread(other);
+        found |= block[i] ^ spread(bit(&now[word * size], i) != bit(&last[word * size], i));
       }
-      if (at != moved[memory].end()) moved[memory].erase(at);
     }
-    for (const auto& [word, bytes] : moved[memory]) {
-      for (uint32_t i = 0; i < width; ++i) found |= spread(bit(bytes.first, i) != bit(bytes.second, i));
+    if (now == last) continue;
+    for (uint64_t word = 0; word < design_->memories[memory].words; ++word) {
+      const uint8_t *const here = &now[word * size], *const there = &last[word * size];
+      if (std::memcmp(here, there, size) == 0 || overlay_.find(memory, word)) continue;
+      for (uint32_t i = 0; i < width; ++i) found |= spread(bit(here, i) != bit(there, i));
     }
   }
   return found & which;

@@ -16,14 +16,23 @@ constexpr int kRounds = 16;
 
 }  // namespace
 
-Golden::Golden(const Design& d) : design_(d), value_((d.nets + 63) / 64 * 64), ones_((d.nets + 63) / 64), zeros_(ones_.size()) {
-  value_[1] = 1;
-  for (const FlipFlop& f : d.flip_flops) value_[f.q] = d.state[f.offset] >> f.bit & 1;
+Golden::Golden(const Design& d, uint64_t kept)
+    : design_(d), kept_(kept), reading_(d.reads.size()), ones_((d.nets + 63) / 64), zeros_(ones_.size()) {
   for (const Memory& m : d.memories) {
     const auto* const from = reinterpret_cast<const uint8_t*>(d.state + m.offset);
     initial_.emplace_back(from, from + m.words * m.entry_bytes);
   }
+  start();
+}
+
+void Golden::start() {
+  value_.assign((design_.nets + 63) / 64 * 64, 0);
+  value_[1] = 1;
+  for (const FlipFlop& f : design_.flip_flops) value_[f.q] = design_.state[f.offset] >> f.bit & 1;
   memories_ = initial_;
+  rows_.clear();
+  first_ = bytes_ = 0;
+  still_ = false;
   settle();
   note();
 }
@@ -36,8 +45,6 @@ uint64_t Golden::address(const MemoryPort& port) const {
 }
 
 void Golden::evaluate() {
-  const size_t first = reads_.size();
-  reads_.resize(first + design_.reads.size());
   for (const Mux& g : design_.gates) {
     if (g.s != kReadGate) {
       const uint8_t a = value_[g.a / 2] ^ (g.a & 1), b = value_[g.b / 2] ^ (g.b & 1);
@@ -47,7 +54,7 @@ void Golden::evaluate() {
     const MemoryPort& port = design_.reads[g.a];
     const Memory& m = design_.memories[port.memory];
     const uint64_t word = address(port);
-    reads_[first + g.a] = word;
+    reading_[g.a] = word;
     const uint8_t* const from = word < m.words ? memories_[port.memory].data() + word * m.entry_bytes : nullptr;
     const int32_t* const data = design_.data(port);
     for (int32_t i = 0; i < port.data; ++i) value_[data[i]] = from ? from[i / 8] >> (i % 8) & 1 : 0;
@@ -70,9 +77,7 @@ bool Golden::load() {
 }
 
 void Golden::settle() {
-  const size_t first = reads_.size();
   for (int round = 0; round < kRounds; ++round) {
-    reads_.resize(first);
     evaluate();
     if (!load()) return;
   }
@@ -81,46 +86,76 @@ void Golden::settle() {
 
 // Keep the row, and what is written at the edge that follows.
 void Golden::note() {
-  const size_t words = (design_.nets + 63) / 64;
-  auto row = std::make_unique<uint64_t[]>(words);
-  for (size_t i = 0; i < words; ++i) {
+  Row row;
+  row.nets = std::make_unique<uint64_t[]>(words());
+  for (size_t i = 0; i < words(); ++i) {
     for (unsigned byte = 0; byte < 8; ++byte) {
       uint64_t eight;  // of values, which are 0 or 1: gathered into the highest byte by one product
       std::memcpy(&eight, value_.data() + 64 * i + 8 * byte, 8);
-      row[i] |= (eight * 0x0102040810204080 >> 56) << (8 * byte);
+      row.nets[i] |= (eight * 0x0102040810204080 >> 56) << (8 * byte);
     }
-    if (!length_) ones_[i] |= row[i], zeros_[i] |= ~row[i];
+    if (!length_) ones_[i] |= row.nets[i], zeros_[i] |= ~row.nets[i];
   }
-  if (!rows_.empty() && !length_) {
+  if (known() && !length_) {
     for (const AlarmNet& a : design_.alarms) alarms_ |= uint64_t{value_[a.net]} << a.alarm;
   }
-  rows_.push_back(std::move(row));
+  row.reads = reading_;
+  struct Place {
+    size_t port;
+    uint64_t word;
+  };
+  std::vector<Place> places;
+  size_t room = 0;
   for (size_t p = 0; p < design_.writes.size(); ++p) {
     const MemoryPort& port = design_.writes[p];
-    const Memory& m = design_.memories[port.memory];
-    const int32_t* const data = design_.data(port);
     const int32_t* const enable = design_.enable(port);
     const auto on = [&](int32_t net) { return value_[net] != 0; };
     if (std::none_of(enable, enable + port.data, on)) continue;
     const uint64_t word = address(port);
-    if (word >= m.words) continue;
+    if (word >= design_.memories[port.memory].words) continue;
+    places.push_back({p, word});
+    room += 2 * design_.memories[port.memory].entry_bytes;
+  }
+  row.bytes.reserve(room);  // what is written points into it
+  row.writes.reserve(places.size());
+  for (const auto& [p, word] : places) {
+    const MemoryPort& port = design_.writes[p];
+    const Memory& m = design_.memories[port.memory];
+    const int32_t* const data = design_.data(port);
+    const int32_t* const enable = design_.enable(port);
     uint8_t* const to = memories_[port.memory].data() + word * m.entry_bytes;
-    const size_t before = bytes_.size();
-    bytes_.insert(bytes_.end(), to, to + m.entry_bytes);
+    const uint8_t* const before = row.bytes.data() + row.bytes.size();
+    row.bytes.insert(row.bytes.end(), to, to + m.entry_bytes);
     for (int32_t i = 0; i < port.data; ++i) {
       if (!value_[enable[i]]) continue;
       const uint8_t mask = static_cast<uint8_t>(1 << i % 8);
       to[i / 8] = static_cast<uint8_t>(value_[data[i]] ? to[i / 8] | mask : to[i / 8] & ~mask);
     }
-    writes_.push_back({static_cast<uint32_t>(p), static_cast<uint32_t>(port.memory), word, before, bytes_.size()});
-    bytes_.insert(bytes_.end(), to, to + m.entry_bytes);
+    row.bytes.insert(row.bytes.end(), to, to + m.entry_bytes);
+    row.writes.push_back(
+        {static_cast<uint32_t>(p), static_cast<uint32_t>(port.memory), word, before, before + m.entry_bytes});
   }
-  first_write_.push_back(writes_.size());
+  bytes_ += size(row);
+  rows_.push_back(std::move(row));
+}
+
+void Golden::gone() { throw std::logic_error("a row of the golden run is gone that is still needed"); }
+
+size_t Golden::size(const Row& row) const {
+  return sizeof(Row) + 8 * (words() + row.reads.size()) + sizeof(Written) * row.writes.size() + row.bytes.capacity();
+}
+
+void Golden::forget(uint64_t before) {
+  while (bytes_ > kept_ && first_ < before && rows_.size() > 1) {
+    bytes_ -= size(rows_.front());
+    rows_.pop_front();
+    ++first_;
+  }
 }
 
 // One edge; false if nothing changes by it.
 bool Golden::step() {
-  const bool wrote = first_write_[first_write_.size() - 1] != first_write_[first_write_.size() - 2];
+  const bool wrote = !rows_.back().writes.empty();
   std::vector<uint8_t> next(design_.flip_flops.size());
   for (size_t i = 0; i < next.size(); ++i) next[i] = value_[design_.flip_flops[i].d];
   for (const Design::Load& l : design_.loads) {
@@ -139,18 +174,32 @@ bool Golden::step() {
   return true;
 }
 
-void Golden::extend(uint64_t rows) {
-  while (!still_ && rows_.size() < rows) still_ = !step();
+void Golden::need(uint64_t from, uint64_t to) {
+  if (from < first_) start();
+  forget(from);
+  while (!still_ && known() < to) {
+    still_ = !step();
+    forget(from);
+  }
 }
 
 bool Golden::finish(uint64_t limit) {
   while (!length_) {
     const bool done = std::any_of(design_.done.begin(), design_.done.end(), [&](int32_t net) { return value_[net] != 0; });
-    if (done && rows_.size() > 1) {
-      length_ = rows_.size() - 1;
-    } else if (rows_.size() > limit || !step()) {
+    if (done && known() > 1) {
+      length_ = known() - 1;
+      const Row& row = rows_.back();
+      last_.assign(row.nets.get(), row.nets.get() + words());
+      // What is written at the edge that follows is not in it.
+      last_memories_ = memories_;
+      for (auto w = row.writes.rbegin(); w != row.writes.rend(); ++w) {
+        const size_t size = design_.memories[w->memory].entry_bytes;
+        std::memcpy(last_memories_[w->memory].data() + w->word * size, w->before, size);
+      }
+    } else if (known() > limit || !step()) {
       return false;
     }
+    forget(known());
   }
   return true;
 }
@@ -158,12 +207,12 @@ bool Golden::finish(uint64_t limit) {
 void Golden::prepare(uint64_t from, uint64_t to) {
   changed_from_ = from;
   changed_.assign((to - from) * gate_words(), 0);
-  for (uint64_t r = std::max<uint64_t>(from, 1); r < to; ++r) {
+  for (uint64_t r = from + 1; r < to; ++r) {
     const uint64_t* const now = row(r);
     const uint64_t* const before = row(r - 1);
     if (now == before) continue;
     uint64_t* const into = changed_.data() + (r - from) * gate_words();
-    for (size_t word = 0; word < (design_.nets + 63) / 64; ++word) {
+    for (size_t word = 0; word < words(); ++word) {
       for (uint64_t left = now[word] ^ before[word]; left; left &= left - 1) {
         const size_t net = 64 * word + static_cast<size_t>(std::countr_zero(left));
         for (uint32_t i = design_.first_target[net]; i < design_.first_target[net + 1]; ++i) {
@@ -181,9 +230,9 @@ uint64_t Golden::number(const uint64_t* row, const std::vector<int32_t>& nets) c
   return found;
 }
 
-void Memories::put(const Written& w, size_t from) {
+void Memories::put(const Written& w, const uint8_t* from) {
   const size_t size = design_.memories[w.memory].entry_bytes;
-  std::memcpy(images_[w.memory].data() + w.word * size, golden_.bytes(from), size);
+  std::memcpy(images_[w.memory].data() + w.word * size, from, size);
 }
 
 void Memories::seek(uint64_t r) {

@@ -2,11 +2,13 @@
 // The run without a fault along the gates: the value of every net after each edge, and what is written to memories.
 //
 // Row `r` is the state after `r` edges, once it has settled; row 0 is that at the release of reset. A run whose state
-// does not change any more has its last row for ever.
+// does not change any more has its last row for ever. Rows are kept as long as they fit; those that are gone are simulated
+// once more, from the first one on.
 #ifndef RESIL_LOGIC_GOLDEN_H
 #define RESIL_LOGIC_GOLDEN_H
 
 #include <algorithm>
+#include <deque>
 #include <memory>
 
 #include "design.h"
@@ -16,33 +18,38 @@ struct Written {
   uint32_t port;
   uint32_t memory;
   uint64_t word;
-  size_t before, after;  // its bytes, in the run's list of bytes
+  const uint8_t* before;  // its bytes
+  const uint8_t* after;
 };
 
 class Golden {
  public:
-  explicit Golden(const Design& design);
+  /// `kept`: bytes that rows may take which nobody has asked for.
+  Golden(const Design& design, uint64_t kept);
 
-  /// Go on until `rows` rows are known, or the state does not change any more.
-  void extend(uint64_t rows);
-  /// As `extend`, to where it is done; false if it is not after `limit` edges.
+  /// Let rows `from` to before `to` be known, and those before `from` be gone if they do not fit.
+  void need(uint64_t from, uint64_t to);
+  /// Go on to where it is done; false if it is not after `limit` edges.
   bool finish(uint64_t limit);
   /// Edges to the end.
   uint64_t length() const { return length_; }
 
-  const uint64_t* row(uint64_t r) const { return rows_[std::min<uint64_t>(r, rows_.size() - 1)].get(); }
+  const uint64_t* row(uint64_t r) const { return at(r).nets.get(); }
+  /// The row at its end, and the bytes of a memory then.
+  const uint64_t* last() const { return last_.data(); }
+  const std::vector<std::vector<uint8_t>>& last_memories() const { return last_memories_; }
   static bool bit(const uint64_t* row, int64_t net) { return row[net / 64] >> (net % 64) & 1; }
   /// Word that a read port reads in a row, counted from the memory's first; beyond its end there is none.
-  uint64_t read_word(uint64_t r, size_t port) const { return reads_[at(r) * design_.reads.size() + port]; }
+  uint64_t read_word(uint64_t r, size_t port) const { return at(r).reads[port]; }
   /// What is written at the edge after a row.
-  const Written* writes_begin(uint64_t r) const { return writes_.data() + first_write_[at(r)]; }
-  const Written* writes_end(uint64_t r) const { return writes_.data() + first_write_[at(r) + 1]; }
-  const uint8_t* bytes(size_t at) const { return bytes_.data() + at; }
+  const Written* writes_begin(uint64_t r) const { return at(r).writes.data(); }
+  const Written* writes_end(uint64_t r) const { return at(r).writes.data() + at(r).writes.size(); }
   const std::vector<std::vector<uint8_t>>& initial() const { return initial_; }
-  /// Which gates have an input that is not what it was in the row before, of the rows that `prepare` was given.
+  /// Which gates have an input that is not what it was in the row before, of the rows that `prepare` was given but the
+  /// first.
   const uint64_t* changed(uint64_t r) const { return changed_.data() + (r - changed_from_) * gate_words(); }
   size_t gate_words() const { return Design::sets(design_.gates.size()) * Design::kSet / 64; }
-  /// Make what `changed` gives, for rows from `from` on; those are known.
+  /// Make what `changed` gives, for rows from `from` to before `to`; those are known.
   void prepare(uint64_t from, uint64_t to);
   uint64_t number(const uint64_t* row, const std::vector<int32_t>& nets) const;
   /// Alarms that are up in any row from 1 to the end.
@@ -51,7 +58,23 @@ class Golden {
   bool had(int64_t net, bool value) const { return bit((value ? ones_ : zeros_).data(), net); }
 
  private:
-  size_t at(uint64_t r) const { return std::min<uint64_t>(r, rows_.size() - 1); }
+  struct Row {
+    std::unique_ptr<uint64_t[]> nets;
+    std::vector<uint64_t> reads;  // word that each port reads
+    std::vector<Written> writes;
+    std::vector<uint8_t> bytes;   // of these
+  };
+
+  const Row& at(uint64_t r) const {
+    if (r < first_) gone();
+    return rows_[std::min<uint64_t>(r - first_, rows_.size() - 1)];
+  }
+  [[noreturn]] static void gone();
+  uint64_t known() const { return first_ + rows_.size(); }
+  size_t words() const { return (design_.nets + 63) / 64; }
+  size_t size(const Row& row) const;
+  void start();
+  void forget(uint64_t before);
   void settle();
   void evaluate();
   bool load();
@@ -62,11 +85,13 @@ class Golden {
   const Design& design_;
   std::vector<uint8_t> value_;
   std::vector<std::vector<uint8_t>> initial_, memories_;
-  std::vector<std::unique_ptr<uint64_t[]>> rows_;
-  std::vector<uint64_t> reads_;
-  std::vector<Written> writes_;
-  std::vector<size_t> first_write_{0};
-  std::vector<uint8_t> bytes_;
+  uint64_t kept_;
+  std::deque<Row> rows_;
+  uint64_t first_ = 0;      // number of the first of them
+  uint64_t bytes_ = 0;      // that they take
+  std::vector<uint64_t> reading_;  // words that ports read in the present row
+  std::vector<uint64_t> last_;
+  std::vector<std::vector<uint8_t>> last_memories_;
   std::vector<uint64_t> ones_, zeros_;  // nets that were 1, and 0
   uint64_t length_ = 0;
   uint64_t alarms_ = 0;
@@ -84,6 +109,8 @@ class Memories {
   uint64_t row() const { return row_; }
   /// Take one write of the present row; the row counts as left when `leave` is called.
   void apply(const Written& w) { put(w, w.after); }
+  /// All of a memory.
+  const std::vector<uint8_t>& image(size_t memory) const { return images_[memory]; }
   void leave() { ++row_; }
   /// A word; null beyond the memory's end.
   const uint8_t* word(uint32_t memory, uint64_t word) const {
@@ -92,7 +119,7 @@ class Memories {
   }
 
  private:
-  void put(const Written& w, size_t from);
+  void put(const Written& w, const uint8_t* from);
 
   const Design& design_;
   const Golden& golden_;

@@ -179,8 +179,8 @@ void Group::write_port(Context& c, size_t number, const Written* golden) {
     wrote_ |= ~alone;
     Lanes* block = overlay_.find(golden->memory, golden->word);
     if (!block && (other || any(alone))) block = overlay_.make(golden->memory, golden->word);
-    const uint8_t* const before = c.golden.bytes(golden->before);
-    const uint8_t* const after = c.golden.bytes(golden->after);
+    const uint8_t* const before = golden->before;
+    const uint8_t* const after = golden->after;
     for (int32_t i = 0; block && i < port.data; ++i) {
       if (!e.golden(enable[i])) continue;
       const Lanes kept = block[i] ^ spread((before[i / 8] ^ after[i / 8]) >> (i % 8) & 1);

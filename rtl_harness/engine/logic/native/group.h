@@ -67,6 +67,7 @@ class Group {
     uint64_t row = 0;
     Lanes valid{};  // machines of which it was taken and that have written nothing since
     std::vector<Stored> state;
+    std::vector<uint64_t> golden;  // the nets of flip-flops in the golden run
     std::array<uint64_t, kLanes> moved{};
   };
 
@@ -84,7 +85,7 @@ class Group {
   void end(Context& c, uint64_t r, const Lanes& which, LogicHow how);
   Lanes output_of(Context& c, const Lanes& which);
   Lanes state_differs(Context& c, uint64_t r, const Lanes& which) const;
-  Lanes memories_differ(Context& c, uint64_t r, const Lanes& which) const;
+  Lanes memories_differ(Context& c, const Lanes& which) const;
   void compare(Context& c, uint64_t r, const Snapshot& then);
   void drop(const Lanes& which);
   void hold(const HeldPin& pin, unsigned at);

@@ -12,6 +12,8 @@ void Group::look_back(Context& c, uint64_t r) {
     to.row = r;
     to.valid = live_;
     to.state = state_;
+    const uint64_t* const row = c.golden.row(r);
+    to.golden.assign(row, row + (2 + design_->flip_flops.size()) / 64 + 1);
     for (unsigned i = 0; i < kLanes; ++i) to.moved[i] = machines_[i].moved;
   };
   if (!begun_) begun_ = r;
@@ -29,11 +31,10 @@ void Group::compare(Context& c, uint64_t r, const Snapshot& then) {
   for (const Upset& upset : upsets_) clear_lane(same, upset.machine);
   if (!any(same)) return;
   const uint64_t* const now = c.golden.row(r);
-  const uint64_t* const before = c.golden.row(then.row);
   const size_t end = 2 + design_->flip_flops.size();
   size_t moved = 0, met = 0;
   for (size_t word = 0; word <= end / 64; ++word) {
-    uint64_t changed = now[word] ^ before[word];
+    uint64_t changed = now[word] ^ then.golden[word];
     if (word == end / 64) changed &= (uint64_t{1} << (end % 64)) - 1;
     moved += static_cast<size_t>(std::popcount(changed));
   }
@@ -41,7 +42,7 @@ void Group::compare(Context& c, uint64_t r, const Snapshot& then) {
   while ((a != then.state.end() || b != state_.cend()) && any(same)) {
     const uint32_t i = std::min(a != then.state.end() ? a->flip_flop : ~0u, b != state_.cend() ? b->flip_flop : ~0u);
     const int32_t q = design_->flip_flops[i].q;
-    const bool golden = Golden::bit(now, q) != Golden::bit(before, q);
+    const bool golden = Golden::bit(now, q) != Golden::bit(then.golden.data(), q);
     Lanes d = spread(golden);
     met += golden;
     if (a != then.state.end() && a->flip_flop == i) d ^= (a++)->d;

@@ -44,16 +44,16 @@ int32_t guarded(Body&& body) {
 }  // namespace
 
 struct LogicSimulator {
-  LogicSimulator(const Circuit& circuit, const Observed& observed)
-      : design(circuit, observed), golden(design), plain(circuit, observed) {}
+  LogicSimulator(const Circuit& circuit, const Observed& observed, uint64_t kept)
+      : design(circuit, observed), golden(design, kept), plain(circuit, observed) {}
 
-  std::vector<uint8_t> output_at(uint64_t r) {
-    memories.seek(r);
+  // Of the golden run.
+  std::vector<uint8_t> last_output() const {
     std::vector<uint8_t> found;
     for (const OutputByte& o : design.outputs) {
-      const uint8_t* const word = memories.word(static_cast<uint32_t>(o.memory), o.word);
-      if (!word) throw std::runtime_error("an output lies beyond the end of its memory");
-      found.push_back(word[o.byte]);
+      const Memory& m = design.memories.at(static_cast<size_t>(o.memory));
+      if (o.word >= m.words) throw std::runtime_error("an output lies beyond the end of its memory");
+      found.push_back(golden.last_memories()[o.memory][o.word * m.entry_bytes + static_cast<size_t>(o.byte)]);
     }
     return found;
   }
@@ -65,7 +65,6 @@ struct LogicSimulator {
 
   Design design;
   Golden golden;
-  Memories memories{design, golden};
   PlainMachines plain;
 };
 
@@ -126,8 +125,10 @@ int32_t LogicSimulator::fed(const HeldPin& pin) const {
 
 void LogicSimulator::run(const HeldPins* faults, uint64_t count, const HeldPin* given, const LogicLimits& limits,
                          LogicResult* results, uint8_t* output, LogicCounts& counts) {
-  const std::vector<uint8_t> same = output_at(golden.length());
-  const uint64_t status = golden.number(golden.row(golden.length()), design.status);
+  const std::vector<uint8_t> same = last_output();
+  const uint64_t status = golden.number(golden.last(), design.status);
+  golden.need(0, 1);
+  Memories memories(design, golden);
   Context c{design, golden, memories, Evaluator(design, golden, memories), limits, golden.alarms(), same, results,
             output, {}, {}, {}, {}};
   c.dense.resize(design.flip_flops.size());
@@ -163,7 +164,8 @@ void LogicSimulator::run(const HeldPins* faults, uint64_t count, const HeldPin* 
   }
   const uint64_t window = limits.window;
   for (uint64_t r = 0; !groups.empty() || !far.empty(); r += window) {
-    golden.extend(r + window + 2);
+    memories.seek(r);  // over rows that may be gone then
+    golden.need(r, r + window + 2);
     golden.prepare(r, r + window + 1);
     for (auto* some : {&groups, &far}) {
       for (const auto& group : *some) {
@@ -193,9 +195,9 @@ extern "C" {
 
 const char* logic_error() { return last_error.c_str(); }
 
-LogicSimulator* logic_create(const Circuit* circuit, const Observed* observed) {
+LogicSimulator* logic_create(const Circuit* circuit, const Observed* observed, uint64_t kept) {
   LogicSimulator* made = nullptr;
-  guarded([&] { made = new LogicSimulator(*circuit, *observed); });
+  guarded([&] { made = new LogicSimulator(*circuit, *observed, kept); });
   return made;
 }
 
@@ -205,9 +207,9 @@ int32_t logic_golden(LogicSimulator* self, uint64_t limit, uint8_t* output, Logi
   return guarded([&] {
     if (!self->golden.finish(limit)) throw std::runtime_error("the gates are not done within the limit");
     const uint64_t length = self->golden.length();
-    const std::vector<uint8_t> found = self->output_at(length);
+    const std::vector<uint8_t> found = self->last_output();
     std::copy(found.begin(), found.end(), output);
-    *golden = {length, self->golden.number(self->golden.row(length), self->design.status), self->golden.alarms()};
+    *golden = {length, self->golden.number(self->golden.last(), self->design.status), self->golden.alarms()};
   });
 }
 

@@ -9,6 +9,7 @@ import pytest
 from resil.rtl_harness.engine.fast.lanes.build import paths
 from resil.rtl_harness.engine.logic.build import build_library
 from resil.rtl_harness.engine.logic.library import (
+    KEPT,
     HeldPin,
     How,
     LogicSimulator,
@@ -86,9 +87,9 @@ def random_netlist(seed, registers=24, gates=140):
     return netlist
 
 
-def compare(netlist, library, faults=None, allowance=None, until=False, **how):
+def compare(netlist, library, faults=None, allowance=None, until=False, *, kept=KEPT, **how):
     """Compare all faults with the judge; return how they end."""
-    simulator = LogicSimulator(library, netlist.circuit(), netlist.observed())
+    simulator = LogicSimulator(library, netlist.circuit(), netlist.observed(), kept=kept)
     golden = simulator.golden(500)
     limit = 2 * golden.cycles
     judged = JudgedMachines(netlist, [()]).run(limit, None, False, [False] * len(netlist.alarms))
@@ -122,8 +123,25 @@ def test_time_outs_of_operations_and_ends_at_detection(fastest, allowance, until
 
 
 @pytest.mark.parametrize(("window", "far"), [(1, 0), (5, 2), (64, 4), (256, 12)])
-def test_how_the_work_is_done_changes_nothing(fastest, window, far):
-    compare(random_netlist(9), fastest, window=window, far=far)
+@pytest.mark.parametrize("kept", [0, 6000, KEPT])
+def test_how_the_work_is_done_changes_nothing(fastest, window, far, kept):
+    compare(random_netlist(9), fastest, window=window, far=far, kept=kept)
+
+
+@pytest.mark.parametrize("kept", [0, 6000])
+def test_a_golden_run_that_is_not_kept_is_there_for_each_call(fastest, kept):
+    """Calls that end early, late, and at once, one after another."""
+    netlist = random_netlist(4)
+    simulators = [
+        LogicSimulator(fastest, netlist.circuit(), netlist.observed(), kept=own) for own in (kept, KEPT)
+    ]
+    goldens = [own.golden(500) for own in simulators]
+    assert goldens[0] == goldens[1]
+    pins = netlist.pins()
+    for some in (pins[:40], pins[40:41], pins[100:], []):
+        found = [own.run(some, 2 * goldens[0].cycles, window=3) for own in simulators]
+        assert found[0] == found[1]
+    assert (simulators[0].values() == simulators[1].values()).all()
 
 
 def test_several_pins_of_one_fault_are_held_together(fastest):
