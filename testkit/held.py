@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+import os
 import random
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -24,10 +25,41 @@ from resil.rtl_harness.logic.synthesis import joined_design, logic_netlist
 from resil.rtl_harness.logic.verilog import HELD, HeldName, netlist_target
 
 
+@dataclass(frozen=True)
+class ComparedHolds:
+    """What the engine and the simulator of the netlist say of pins that are held, in one order.
+
+    Attributes:
+        pins: Name of each pin, and the value at which it is held.
+        found: The engine's answers.
+        told: Those of the simulator, each from a run of its own.
+        engine_seconds: Processor time of the engine for all of them, netlist and golden run there.
+        simulator_seconds: That of the simulator, built and with its golden run.
+    """
+
+    pins: list[tuple[str, int]]
+    found: list[Injection]
+    told: list[Injection]
+    engine_seconds: float
+    simulator_seconds: float
+
+    @property
+    def different(self) -> list[int]:
+        """Places of those with another answer."""
+        both = enumerate(zip(self.found, self.told, strict=True))
+        return [place for place, (one, other) in both if one != other]
+
+
+def _spent() -> float:
+    """Return the processor time of this process and of those that it has waited for, in seconds."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
 def compared_holds(
     target: Target, workload: Workload, elaboration: Elaboration, number: int, seed: int, folder: Path
-) -> tuple[list[Injection], list[Injection]]:
-    """Return what the engine and the simulator of the netlist say of pins that are held, in one order.
+) -> ComparedHolds:
+    """Return what the engine and the simulator of the netlist say of pins that are held.
 
     Args:
         target: The design.
@@ -53,14 +85,26 @@ def compared_holds(
     truth = netlist_target(target, elaboration, design, (), folder, names)
     faults = [Fault(sites.first + pin, 0, held=value) for pin, value in chosen]
     with StuckEngine(target, workload, elaboration, netlist, sites) as engine:
+        assert engine.simulator
+        began = _spent()
         found = {injection.fault: injection for injection in engine.run(faults)}
+        engine_seconds = _spent() - began
     of = {Fault(truth.held[name], 0, held=1): fault for name, fault in zip(names, faults, strict=True)}
     with PlainEngine(truth.target, workload, truth.elaboration) as plain:
+        plain.golden()
+        began = _spent()
         told = {
             of[injection.fault]: replace(injection, fault=of[injection.fault])
             for injection in plain.run(list(of))
         }
-    return [found[fault] for fault in faults], [told[fault] for fault in faults]
+        simulator_seconds = _spent() - began
+    return ComparedHolds(
+        [(netlist.pin_name(pin), value) for pin, value in chosen],
+        [found[fault] for fault in faults],
+        [told[fault] for fault in faults],
+        engine_seconds,
+        simulator_seconds,
+    )
 
 
 def compared_pairs(

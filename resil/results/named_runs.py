@@ -53,7 +53,7 @@ class _Role:
     Attributes:
         key: Its name.
         model: The faults' model.
-        logic: They lie in logic, else in storage.
+        logic: They lie in logic alone, else in storage; stuck bits may have stuck pins beside them.
     """
 
     key: str
@@ -67,7 +67,7 @@ class _Role:
 
     def is_met(self, model: str, kinds: Sequence[str]) -> bool:
         """Whether a run injected such faults, and no others."""
-        return model == self.model and (LOGIC in kinds) == self.logic
+        return model == self.model and (tuple(kinds) == (LOGIC,)) == self.logic
 
 
 _PERMANENT = _Role("permanent", STUCK_AT, logic=False)
@@ -97,6 +97,9 @@ def named_runs(campaign: Campaign, bench: Bench) -> NamedRuns:
     stored = read(_PERMANENT, settings.permanent)
     if settings.permanent_logic is None:
         return NamedRuns(stored, logic)
+    if isinstance(stored, NamedRun) and not stored.without:
+        twice = "expected a run of stuck bits alone beside permanent_logic, found one with stuck pins, too"
+        return NamedRuns(f"[safety] permanent cannot be used: {twice}; remove permanent_logic.", logic)
     pins = read(_PERMANENT_LOGIC, settings.permanent_logic)
     refused = " ".join(own for own in (stored, pins) if isinstance(own, str))
     if refused or isinstance(stored, str) or isinstance(pins, str):
@@ -124,7 +127,7 @@ def _run(
         )
     if campaign.over_inputs:
         _require_drawn(found)
-    if role.logic:
+    if _has_logic(found):
         _check_logic(found, bench, netlists)
     return _named(campaign, settings, bench, found, role)
 
@@ -145,7 +148,7 @@ def _check(found: Finished, bench: Bench, role: _Role) -> None:
     differing = [
         name
         for name in names
-        if not (role.logic and name in _OF_STORAGE) and recorded.get(name) != here[name]
+        if not (_has_logic(found) and name in _OF_STORAGE) and recorded.get(name) != here[name]
     ]
     if differing:
         raise StoreError(
@@ -193,6 +196,10 @@ def _check_logic(found: Finished, bench: Bench, netlists: dict[str, str]) -> Non
         )
 
 
+def _has_logic(found: Finished) -> bool:
+    return LOGIC in found.summary.campaign.kinds
+
+
 def _require_drawn(found: Finished) -> None:
     """Raise StoreError unless the inputs of the run stand for others, too."""
     sampling = found.summary.sampling
@@ -212,7 +219,9 @@ def _named(
     over_inputs = campaign.over_inputs
     if reason := beyond_sample(campaign, len(by_input)):
         return f"[safety] {role.key}: {reason}"
-    bits = _pins(settings, found) if role.logic else _bits(settings, bench)
+    bits = {} if role.logic else _bits(settings, bench)
+    if _has_logic(found):
+        bits |= _pins(settings, found)
     rates = _rates(found.summary, role, derated=settings.derated)
     raw = {key: own * rates.factor for key, own in _raw(found.summary.strata).items()}
     together: dict[Key, Counter[str]] = {}
@@ -231,7 +240,7 @@ def _named(
         rates.variations,
         found.summary.golden.comparison.remark,
         recorded_definition(found.path).get("workloads") == bench.identity.definition.get("workloads"),
-        NO_PERMANENT_LOGIC if role is _PERMANENT else "",
+        NO_PERMANENT_LOGIC if role is _PERMANENT and not _has_logic(found) else "",
         rates.derating,
     )
 
@@ -365,7 +374,9 @@ def _origin(found: Finished, role: _Role, rates: _Rates) -> str:
         cells = f"{_width(found.summary):,} outputs of cells"
         rated = f"rates of {technology} ({statuses}), {rates.said}"
         return f"{total:,} pulses of {_short(found.path)} at {cells}; {rated}"
-    what = f"stuck pins of {_width(found.summary):,}" if role.logic else "stuck bits"
+    what = "stuck bits and pins" if _has_logic(found) else "stuck bits"
+    if role.logic:
+        what = f"stuck pins of {_width(found.summary):,}"
     return f"{total:,} {what} of {_short(found.path)}; base rates of {technology} ({statuses})"
 
 

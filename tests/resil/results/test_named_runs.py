@@ -248,6 +248,57 @@ def test_pulses_are_no_permanent_faults_of_storage(folder, pulses):
     )
 
 
+@pytest.fixture(scope="module")
+def pins(folder):
+    """Summaries of a run of stuck pins, and of one of stuck bits and pins together."""
+    found = []
+    for name, kinds, injections in (("pins", '["logic"]', 300), ("both", '["ff", "sram", "logic"]', 500)):
+        text = (folder / "stuck.toml").read_text().replace('["ff", "sram"]', kinds)
+        text = text.replace("injections = 400", f"injections = {injections}")
+        (folder / f"{name}.toml").write_text(text)
+        assert main(["run", str(folder / f"{name}.toml"), "--out", str(folder / name)]) in (0, 1, 3)
+        found.append(json.loads((folder / name / "summary.json").read_text()))
+    return found
+
+
+def test_stuck_pins_are_added_to_stuck_bits_and_no_longer_said_to_be_missing(folder, pins):
+    stuck = json.loads((folder / "stuck" / "summary.json").read_text())
+    named = {'permanent = "stuck"': 'permanent = "stuck"\npermanent_logic = "pins"'}
+    _, summary, rows = judge(folder, named)
+    runs = (stuck["total"], pins[0]["total"])
+    expected = 1 - sum(own["fit"] for own in runs) / sum(own["fit_raw"] for own in runs)
+    assert rows["spfm_permanent"]["value"] == pytest.approx(expected)
+    assert "300 stuck pins of 10,066 of" in rows["spfm_permanent"]["origin"]
+    assert "permanent faults of logic" not in json.dumps(summary["safety"]["rows"])
+    titles = [variation["title"] for variation in summary["safety"]["sensitivity"]]
+    assert "base rates of permanent faults highest and of logic highest" in titles
+    share = next(own for own in summary["logic"] if (own["faults"], own["block"]) == ("permanent", "total"))
+    assert share["share"] == pytest.approx(runs[1]["fit"] / sum(own["fit"] for own in runs))
+
+
+def test_one_run_of_stuck_bits_and_pins_stands_for_both(folder, pins):
+    _, summary, rows = judge(folder, {'permanent = "stuck"': 'permanent = "both"'})
+    total = pins[1]["total"]
+    assert rows["spfm_permanent"]["value"] == pytest.approx(1 - total["fit"] / total["fit_raw"])
+    assert "500 stuck bits and pins of" in rows["spfm_permanent"]["origin"]
+    assert "permanent faults of logic" not in json.dumps(summary["safety"]["rows"])
+    assert rows["lfm_permanent"]["value"] is not None
+
+
+@pytest.mark.parametrize(
+    ("named", "told"),
+    [
+        ('permanent = "pins"', 'found "stuck_at" of logic'),
+        ('permanent = "stuck"\npermanent_logic = "both"', 'found "stuck_at" of ff, macro, sram, logic'),
+        ('permanent = "both"\npermanent_logic = "pins"', "remove permanent_logic"),
+    ],
+)
+def test_no_fault_is_counted_twice_or_left_out_unsaid(folder, pins, named, told):
+    _, _, rows = judge(folder, {'permanent = "stuck"': named})
+    assert (rows["spfm_permanent"]["state"], rows["spfm_permanent"]["value"]) == ("not assessed", None)
+    assert told in rows["spfm_permanent"]["reason"]
+
+
 def test_a_campaign_of_pulses_is_judged_by_that_of_upsets(folder, pulses, capsys):
     text = (folder / "pulses.toml").read_text() + SAFETY
     (folder / "wrong.toml").write_text(text)
