@@ -67,6 +67,16 @@ def cluster_sizes(seed: int, stratum: str, shares: Sequence[float], start: int, 
     return sizes
 
 
+def declared_sizes(shares: Sequence[float]) -> list[int]:
+    """Return the sizes that upsets have, by the part of them that flip 1, 2, ... bits."""
+    return [size for size, share in enumerate(shares, start=1) if share > 0.0]
+
+
+def size_alone(size: int) -> str:
+    """Return the name of the corner in which all upsets have one size."""
+    return f"upsets of {'one bit' if size == 1 else f'{size} adjacent bits'} alone"
+
+
 def clusters_text(shares: Sequence[float], any_shares: bool = False) -> str:
     """Return what upsets the shares stand for, and whether verdicts hold for other shares of these sizes."""
     if len(shares) == 1:

@@ -29,7 +29,7 @@ from resil.folder.finished import (
 from resil.folder.store import CAMPAIGN, SITES, recorded_definition
 from resil.prepare import target_of
 from resil.protection.blocks import read_blocks
-from resil.protection.corners import corners_of, corners_of_results
+from resil.protection.corners import corners_of
 from resil.protection.items import ProtectableDesign
 from resil.protection.limits_basis import cells_of_limits, network_of_limits
 from resil.protection.options import WATCHDOG, OptionSet, ProtectionError
@@ -132,7 +132,13 @@ def basis_of_limits(found: Finished, options: OptionSet) -> Basis:
         ProtectionError: Its summary lacks limits of storage that the campaign is about.
     """
     _require(found)
-    basis, corners = basis_of_summary(found, options), corners_of_results(found)
+    basis, corners = basis_of_summary(found, options), corners_of(load_campaign(found.path / CAMPAIGN))
+    if any(own.size is not None for own in corners.values()):
+        raise ProtectionError(
+            f"{found.path}: expected declared shares of cluster sizes in an estimate, found cluster_shares = "
+            '"any", and its limits are not known of each size; remove the key, or run the campaign',
+            "faults.cluster_shares",
+        )
     return replace(basis, networks=[replace(own, corners=corners) for own in basis.networks])
 
 
@@ -280,6 +286,7 @@ def _network(one: Finished, name: str, sites: IntArray) -> Network:
         pace,
         clusters=tuple(summary.campaign.clusters),
         size=rows["bits"].to_numpy().astype(np.int64),
+        drawn=run.drawn_sizes(rows),
         corners=corners_of(campaign),
         input=rows["input"].to_numpy().astype(np.int64) if campaign.over_inputs else None,
         labels=tuple(sorted(summary.campaign.inputs)),

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -295,7 +296,7 @@ class Chooser:
         """Return what items leave on each network at the centre of the raw rates, then at their corners."""
         pairs = list(zip(self._networks, self._risks, strict=True))
         at = [(own, risks, not own.corners) for own, risks in pairs]
-        at += [(own.at(c), risks, c == own.highest()) for own, risks in pairs for c in own.corners]
+        at += [(own.at(c), risks, c in own.highest()) for own, risks in pairs for c in own.corners]
         return [
             replace(what_is_left(self._design, items, own, risks, mechanisms), highest=highest)
             for own, risks, highest in at
@@ -310,6 +311,5 @@ def _unprotected(design: ProtectableDesign, networks: Sequence[Network]) -> Cand
 def _judged(
     design: ProtectableDesign, networks: Sequence[Network], candidate: Candidate
 ) -> tuple[JudgedSet, ...]:
-    effects = candidate.effects(design, networks[0])
-    cells, whole = design.cells, candidate.mechanisms
+    effects, cells, whole = partial(candidate.effects, design), design.cells, candidate.mechanisms
     return tuple(judge_over_corners(network, cells, effects, whole) for network in networks)

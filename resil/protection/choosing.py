@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from resil.campaign.campaign import load_campaign
 from resil.folder.finished import Finished, finished_results, finished_run
 from resil.folder.kept_plans import basis_of, check_name, keep_plan
+from resil.folder.store import CAMPAIGN
 from resil.progress import Progress
 from resil.protection.basis import Basis, basis_of_injections, basis_of_limits
 from resil.protection.choose import choose
@@ -109,14 +111,22 @@ def _read(
     asked: Targets,
     options: OptionSet,
 ) -> Basis:
-    """Return what judges. Limits know neither what was detected nor what it is worth undetected."""
+    """Return what judges. Limits know neither what was detected nor what it is worth undetected.
+
+    Nor are they known of upsets of one size: where the shares of sizes may be any, injections judge.
+    """
     known = asked.fit_share is None and asked.due_fit is None and ERROR_FLAG in options.options
-    if granularity is Granularity.BLOCK and len(found) == 1 and not models and known:
+    alone = granularity is Granularity.BLOCK and len(found) == 1 and not models
+    if alone and known and not (found[0].kind == RUN and _any_shares(found[0])):
         return basis_of_limits(found[0], options)
     for own in found:
         if own.kind != RUN:
             finished_run(own.path)
     return basis_of_injections(found)
+
+
+def _any_shares(found: Finished) -> bool:
+    return load_campaign(found.path / CAMPAIGN).faults.any_shares
 
 
 def _plans(

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from math import inf
 
 from resil.campaign.safety import SafetySettings
-from resil.protection.corners import Corners
+from resil.protection.corners import CENTRE, Corner, Corners
 from resil.protection.observed import LEAST, MOST, STATED, Copies, Observed, evidence_of
 from resil.protection.options import ProtectionError
 from resil.protection.sample_size import ENDLESS, SIZES, ExpectedStorage, InjectionSpread, spread_needed
@@ -64,7 +64,7 @@ def confirmation(
         observed: What was found, a network each.
         hazardous: Outcomes that count as failures.
         confidence: Of the plan's campaign.
-        corners: Of its raw rates.
+        corners: Of its raw rates, and of the sizes of upsets.
     """
     joint = 1.0 - (1.0 - confidence) / len(observed)
     rows = [_network(plan, found, hazardous, joint, corners or {}) for found in observed]
@@ -291,14 +291,14 @@ class _AtCorner:
         found: Observed,
         hazardous: Collection[str],
         confidence: float,
-        factors: Mapping[str, float],
+        corner: Corner = CENTRE,
     ) -> _AtCorner:
         """Return them; hardened cells are at the ends of their ranges."""
-        ends = [evidence_of(found.strata, end, confidence, factors) for end in (LEAST, STATED, MOST)]
+        ends = [evidence_of(found.strata, end, confidence, corner) for end in (LEAST, STATED, MOST)]
         rates = [evidence.rate(hazardous) for evidence in ends]
         least = min(spfm(rate, own.fit_raw).lo for rate, own in zip(rates, ends, strict=True))
         due, unaided = ends[MOST].rate({"due"}).hi, ends[MOST].rate({*hazardous, "due"}).hi
-        bare = evidence_of(found.unprotected, STATED, confidence, factors).rate(hazardous).lo
+        bare = evidence_of(found.unprotected, STATED, confidence, corner).rate(hazardous).lo
         share = rates[MOST].hi / bare if bare > 0.0 else inf
         return _AtCorner(rates[MOST].hi, due, unaided, least, share)
 
@@ -307,7 +307,7 @@ def _network(
     plan: Protection, found: Observed, hazardous: Collection[str], confidence: float, corners: Corners
 ) -> ConfirmingNetwork:
     ends = [evidence_of(found.strata, end, confidence) for end in (LEAST, STATED, MOST)]
-    centre = _AtCorner.of(found, hazardous, confidence, {})
+    centre = _AtCorner.of(found, hazardous, confidence)
     at = {name: _AtCorner.of(found, hazardous, confidence, own) for name, own in corners.items()}
     corner, worst = max(at.items(), key=lambda own: own[1].fit, default=("", centre))
     rates = [evidence.rate(hazardous) for evidence in ends]

@@ -1,40 +1,48 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Corners of the ranges of raw rates, as choices and confirmations of protection take them."""
+"""Corners of raw rates and of cluster sizes, as choices and confirmations of protection take them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-from resil.campaign.campaign import Campaign, load_campaign
-from resil.folder.finished import Finished
-from resil.folder.store import CAMPAIGN
-from resil.protection.options import ProtectionError
+from resil.campaign.campaign import Campaign
+from resil.campaign.clusters import declared_sizes, size_alone
 from resil.results.safety_grounds import rate_variations
 from resil.results.summarise import technology_of
 
-Corners = Mapping[str, Mapping[str, float]]
+
+@dataclass(frozen=True)
+class Corner:
+    """A corner of what is not known better than by a range; the centre, unless it says more.
+
+    Attributes:
+        rates: Factors of the raw rates by kind of storage.
+        size: Bits that each upset flips; None where the declared shares of sizes hold.
+    """
+
+    rates: Mapping[str, float] = field(default_factory=dict)
+    size: int | None = None
+
+    def factor(self, kind: str) -> float:
+        """Return the factor of a kind of storage; what has none of its own has that of flip-flops."""
+        return self.rates.get(kind, self.rates.get("ff", 1.0))
+
+
+CENTRE = Corner()
+Corners = Mapping[str, Corner]
 
 
 def corners_of(campaign: Campaign) -> Corners:
-    """Return the corners of a campaign's raw rates, by name: factors of the rates by kind of storage.
+    """Return the corners of a campaign by name: of its raw rates, and of sizes where their shares may be any.
 
-    Raises:
-        ProtectionError: The campaign is for any shares of cluster sizes, which no set is chosen for.
+    Rates are sums over sizes, weighted by their shares, so what they can be is reached where one has all.
     """
-    if campaign.faults.any_shares:
-        raise ProtectionError(
-            f"{campaign.file}: [faults] cluster_shares: expected declared shares of cluster sizes, for which "
-            'protection is chosen and verified, found "any"; declare the worst ones, and remove the key',
-            "faults.cluster_shares",
-        )
-    return rate_variations(technology_of(campaign), campaign.faults.kinds)
-
-
-def corners_of_results(found: Finished) -> Corners:
-    """Return those of a run or an estimate; StoreError if its campaign cannot be read."""
-    return corners_of(load_campaign(found.path / CAMPAIGN))
-
-
-def factor(factors: Mapping[str, float], kind: str) -> float:
-    """Return the factor of a kind of storage; what has none of its own has that of flip-flops."""
-    return factors.get(kind, factors.get("ff", 1.0))
+    rates = rate_variations(technology_of(campaign), campaign.faults.kinds)
+    if not campaign.faults.any_shares:
+        return {title: Corner(own) for title, own in rates.items()}
+    return {
+        f"{title}, {size_alone(size)}" if title else size_alone(size): Corner(own, size)
+        for title, own in (rates or {"": {}}).items()
+        for size in declared_sizes(campaign.faults.clusters)
+    }

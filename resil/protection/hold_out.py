@@ -9,6 +9,7 @@ chosen for the others, and all injections of the one that was left out judge it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -51,6 +52,6 @@ def on_hold_out(
         risks = shrunk_risks(others, design.cells, prior)
         candidate = Chooser(design, others, risks, targets).least(reserve, seconds)
         if candidate is not None:
-            effects = candidate.effects(design, left_out)
+            effects = partial(candidate.effects, design)
             found.append(judge_over_corners(left_out, design.cells, effects, candidate.mechanisms))
     return found

@@ -17,7 +17,7 @@ References:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -104,11 +104,25 @@ class JudgedSet:
 
 
 def judge_over_corners(
-    network: Network, cells: Cells, effects: Sequence[Effect], mechanisms: Mechanisms
+    network: Network, cells: Cells, effects: Callable[[Network], Sequence[Effect]], mechanisms: Mechanisms
 ) -> JudgedSet:
-    """Return `judge` at the centre of the raw rates, with what it is at each corner of them."""
-    corners = {name: judge(network.at(name), cells, effects, mechanisms) for name in network.corners}
-    found = judge(network, cells, effects, mechanisms)
+    """Return `judge` at the centre, with what it is at each corner of raw rates and sizes of upsets.
+
+    Args:
+        network: As for `judge`.
+        cells: Likewise.
+        effects: Those of the option of each cell, by how a network declares clusters.
+        mechanisms: Of the whole NPU.
+    """
+    by_clusters: dict[tuple[float, ...], Sequence[Effect]] = {}
+
+    def judged(own: Network) -> JudgedSet:
+        if own.clusters not in by_clusters:
+            by_clusters[own.clusters] = effects(own)
+        return judge(own, cells, by_clusters[own.clusters], mechanisms)
+
+    found = judged(network)
+    corners = {name: judged(network.at(name)) for name in network.corners}
     return replace(found, corners=corners, inputs=max(1, len(network.labels)), population=network.population)
 
 

@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
-from resil.protection.corners import factor
+from resil.protection.corners import CENTRE, Corner
 from resil.record.golden import GoldenComparison
 from resil.stats.evidence import Evidence, PooledGroup
 
@@ -23,11 +23,22 @@ class ObservedStratum:
         group: Its raw rate without hardening, and its counts by outcome.
         factors: Share of that rate which hardened cells leave: least, stated, and most. RTL cannot show it.
         inputs: Counts by outcome of each input, if what is asked is about inputs like these; else none.
+        of_size: By the size that upsets were drawn of, the same of those alone; nothing if there is but one.
     """
 
     group: PooledGroup
     factors: tuple[float, float, float] = (1.0, 1.0, 1.0)
     inputs: tuple[Mapping[str, int], ...] = ()
+    of_size: Mapping[int, ObservedStratum] = field(default_factory=dict)
+
+    def at(self, corner: Corner) -> ObservedStratum:
+        """Return it at a corner: with its raw rate, and the upsets of its size alone."""
+        own = self if corner.size is None else self._of_size(corner.size)
+        fit_raw = self.group.fit_raw * corner.factor(self.group.kind)
+        return replace(own, group=replace(own.group, fit_raw=fit_raw))
+
+    def _of_size(self, size: int) -> ObservedStratum:
+        return self.of_size[size]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +109,7 @@ class Observed:
 
 
 def evidence_of(
-    strata: Sequence[ObservedStratum], end: int, confidence: float, factors: Mapping[str, float] | None = None
+    strata: Sequence[ObservedStratum], end: int, confidence: float, corner: Corner = CENTRE
 ) -> Evidence:
     """Return strata as evidence; its intervals are over inputs if the strata have counts of each.
 
@@ -106,15 +117,10 @@ def evidence_of(
         strata: Of one network.
         end: Of the range of what hardened cells leave: `LEAST`, `STATED` or `MOST`.
         confidence: Of two-sided limits.
-        factors: Of the raw rates by kind of storage, at a corner; None for their centre.
+        corner: Of raw rates and sizes of upsets.
     """
-
-    groups = tuple(
-        replace(
-            own.group, fit_raw=own.group.fit_raw * own.factors[end] * factor(factors or {}, own.group.kind)
-        )
-        for own in strata
-    )
+    strata = [own.at(corner) for own in strata]
+    groups = tuple(replace(own.group, fit_raw=own.group.fit_raw * own.factors[end]) for own in strata)
     number = min((len(own.inputs) for own in strata), default=0)
     inputs = tuple(
         tuple(replace(group, counts=own.inputs[i]) for group, own in zip(groups, strata, strict=True))

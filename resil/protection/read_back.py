@@ -12,6 +12,7 @@ import numpy as np
 
 from resil.bench.site_list import block_name
 from resil.campaign.campaign import Campaign
+from resil.campaign.clusters import declared_sizes
 from resil.errors import StoreError
 from resil.files import read_parquet, write_text
 from resil.folder.kept_plans import read_build
@@ -253,28 +254,24 @@ def observed_on(network: str, run: FinishedRun, built: BuiltProtection, campaign
     labels = run.summary.campaign.inputs
     # Of one input alone nothing of others is known, whatever is asked.
     apart = labels if campaign.over_inputs and len(labels) > 1 else ()
-    counts: dict[tuple[str, str, Factors], Counter[str]] = {key: Counter() for key in bits}
-    each = {key: {label: Counter[str]() for label in apart} for key in bits}
-    columns = (rows[name] for name in ("site", "block", "kind", "outcome", "input"))
-    for site, block, kind, outcome, label in zip(*columns, strict=True):
-        key = block, kind, factors.get(site, _PLAIN)
-        counts[key][outcome] += 1
-        if apart:
-            each[key][label][outcome] += 1
-    strata = tuple(
-        ObservedStratum(
-            PooledGroup(block, kind, n * technology.fit_per_bit(kind), counts[block, kind, own]),
-            own,
-            tuple(each[block, kind, own].values()),
-        )
-        for (block, kind, own), n in sorted(bits.items())
-    )
+    counted: dict[tuple[str, str, Factors], Counter[tuple[int, int, str]]] = {key: Counter() for key in bits}
+    drawn = run.drawn_sizes(rows).tolist()
+    columns = (rows[name] for name in ("site", "block", "kind", "input", "outcome"))
+    for size, site, block, kind, label, outcome in zip(drawn, *columns, strict=True):
+        counted[block, kind, factors.get(site, _PLAIN)][size, label, outcome] += 1
+    sizes = declared_sizes(campaign.faults.clusters)
+    strata = []
+    for (block, kind, own), n in sorted(bits.items()):
+        group = PooledGroup(block, kind, n * technology.fit_per_bit(kind))
+        found = counted[block, kind, own]
+        of_size = {size: _stratum(group, own, _where(found, size), apart) for size in sizes if len(sizes) > 1}
+        strata.append(replace(_stratum(group, own, found, apart), of_size=of_size))
     safety = run.summary.safety
     result = None if safety is None else safety.result
     copies, hangs = _copies(run, built, campaign), _hangs(run, built)
     return Observed(
         network,
-        strata,
+        tuple(strata),
         copies,
         result,
         hangs,
@@ -282,6 +279,26 @@ def observed_on(network: str, run: FinishedRun, built: BuiltProtection, campaign
         run.summary.golden.comparison,
         population=run.summary.verdict.population,
     )
+
+
+_Counted = Mapping[tuple[int, int, str], int]
+"""How many injections had a size, an input and an outcome."""
+
+
+def _where(counted: _Counted, size: int) -> _Counted:
+    return {key: number for key, number in counted.items() if key[0] == size}
+
+
+def _stratum(
+    group: PooledGroup, factors: Factors, counted: _Counted, labels: Sequence[int]
+) -> ObservedStratum:
+    """Return a stratum of some injections, with the counts of each input where they are kept apart."""
+    counts, each = Counter[str](), {label: Counter[str]() for label in labels}
+    for (_, label, outcome), number in counted.items():
+        counts[outcome] += number
+        if labels:
+            each[label][outcome] += number
+    return ObservedStratum(replace(group, counts=counts), factors, tuple(each.values()))
 
 
 def _hangs(run: FinishedRun, built: BuiltProtection) -> Hangs | None:

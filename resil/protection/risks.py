@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import isotonic_regression
 
-from resil.protection.corners import factor
+from resil.protection.corners import Corner
 from resil.protection.units import Cells
 from resil.protection.watchdog_pace import WatchdogPace
 from resil.stats.sampling import mix
@@ -54,9 +54,9 @@ class RateLimits:
     injections: int
     kinds: tuple[str, ...] = ()
 
-    def scaled(self, factors: Mapping[str, float]) -> RateLimits:
+    def scaled(self, corner: Corner) -> RateLimits:
         """Return them with other raw rates; the design as a whole by the highest factor, to the safe side."""
-        own = np.array([factor(factors, kind) for kind in self.kinds])
+        own = np.array([corner.factor(kind) for kind in self.kinds])
         most = float(own.max(initial=0.0)) if len(own) else 1.0
         whole = self.whole[0] * most, self.whole[1] * most
         return replace(self, fit=self.fit * own, fit_hi=self.fit_hi * own, whole=whole)
@@ -77,8 +77,9 @@ class Network:
         pace: Of its operations; None if it is not known, or there are none.
         clusters: Part of the upsets that flip 1, 2, ... bits, as the campaign declares them.
         size: Bits that each injection flipped, shape (injections,); None if each flipped one.
+        drawn: Of what size each was drawn, likewise: at the end of a word fewer flip.
         limits: By which it is judged in place of injections, as an estimate is; None for injections.
-        corners: Of the ranges of raw rates, by name: factors of the rates by kind of storage.
+        corners: Of the ranges of raw rates, and of the sizes of upsets, by name.
         input: Label of the input of each injection, shape (injections,), where what is judged is inputs like
             those that were run; None where it is these inputs.
         labels: Of all inputs that were run, likewise; those without an injection count as well.
@@ -96,28 +97,37 @@ class Network:
     limits: RateLimits | None = None
     clusters: tuple[float, ...] = (1.0,)
     size: IntArray | None = None
-    corners: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    drawn: IntArray | None = None
+    corners: Mapping[str, Corner] = field(default_factory=dict)
     input: IntArray | None = None
     labels: tuple[int, ...] = ()
     population: str = ""
 
     def at(self, corner: str) -> Network:
-        """Return the network with the raw rates of a corner."""
-        factors = self.corners[corner]
-        rates = {key: rate * factor(factors, key[1]) for key, rate in self.fit_per_bit.items()}
-        limits = None if self.limits is None else self.limits.scaled(factors)
-        return replace(self, fit_per_bit=rates, limits=limits, corners={})
+        """Return the network at a corner: with its raw rates, and the injections of its size alone."""
+        own = self.corners[corner]
+        rates = {key: rate * own.factor(key[1]) for key, rate in self.fit_per_bit.items()}
+        limits = None if self.limits is None else self.limits.scaled(own)
+        found = replace(self, fit_per_bit=rates, limits=limits, corners={})
+        return found if own.size is None else found._of_size(own.size)
 
-    def highest(self) -> str:
-        """Return the corner in which every rate is highest; "" without ranges."""
-        return max(self.corners, key=lambda name: sum(self.corners[name].values()), default="")
+    def _of_size(self, size: int) -> Network:
+        """Return the network as if all upsets were drawn of one size."""
+        chosen = np.full(len(self.bit), size == 1) if self.drawn is None else self.drawn == size
+        alone = tuple(float(own == size) for own in range(1, len(self.clusters) + 1))
+        return replace(self.where(chosen), clusters=alone)
+
+    def highest(self) -> frozenset[str]:
+        """Return the corners in which every rate is highest, one for each size; none without corners."""
+        sums = {name: sum(own.rates.values()) for name, own in self.corners.items()}
+        most = max(sums.values(), default=0.0)
+        return frozenset(name for name, own in sums.items() if own == most)
 
     def where(self, chosen: BoolArray) -> Network:
         """Return some of the injections."""
-        size = None if self.size is None else self.size[chosen]
-        own = None if self.input is None else self.input[chosen]
-        bit, outcome, number = self.bit[chosen], self.outcome[chosen], self.number[chosen]
-        return replace(self, bit=bit, outcome=outcome, number=number, size=size, input=own)
+        named = ("bit", "outcome", "number", "size", "drawn", "input")
+        arrays = {name: own for name in named if (own := getattr(self, name)) is not None}
+        return replace(self, **{name: own[chosen] for name, own in arrays.items()})
 
     def halves(self) -> tuple[Network, Network]:
         """Return the half that chooses and the half that judges; limits that hold for any set are both.

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from resil.protection.corners import Corners
+from resil.protection.corners import CENTRE, Corners
 from resil.protection.observed import STATED, ObservedStratum, evidence_of
 from resil.record.protection import Protection
 from resil.stats.metrics import spfm
@@ -31,11 +31,11 @@ def missed_limits(
         strata: What was found without protection.
         hazardous: Outcomes that count as failures.
         confidence: Of the limits.
-        corners: Of the raw rates.
+        corners: Of raw rates and sizes of upsets.
     """
     if not strata:
         return ()
-    at = [evidence_of(strata, STATED, confidence, own) for own in ({}, *corners.values())]
+    at = [evidence_of(strata, STATED, confidence, own) for own in (CENTRE, *corners.values())]
     rates = [own.rate(hazardous) for own in at]
     fit = max(rate.lo for rate in rates)
     metric = min(spfm(rate, own.fit_raw).hi for rate, own in zip(rates, at, strict=True))

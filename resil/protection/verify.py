@@ -320,7 +320,7 @@ def _planned(
     allowed = Allowed.by(
         plan,
         sum(fit_raw.values()),
-        highest_factor(corners_of(campaign)),
+        highest_factor({name: own.rates for name, own in corners_of(campaign).items()}),
         campaign.safety,
         campaign.hazardous,
     )

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from resil.campaign.clusters import cluster_sizes
 from resil.campaign.sampling_settings import EVENLY
 from resil.errors import StoreError
 from resil.files import read_parquet
@@ -120,6 +122,23 @@ class FinishedRun:
         """
         rows = self.injections()
         return rows[self.drawn.count(rows["injection"].to_numpy())].reset_index(drop=True)
+
+    def drawn_sizes(self, rows: pd.DataFrame) -> npt.NDArray[np.int64]:
+        """Return the cluster size that each injection was drawn with, shape (rows,).
+
+        At the end of a word fewer bits flip than that. Given its size, an injection is a plain draw of its
+        stratum.
+
+        Args:
+            rows: Of `injections`, or some of them.
+        """
+        campaign, sizes = self.summary.campaign, np.ones(len(rows), dtype=np.int64)
+        draws = rows["injection"].to_numpy() // len(self.drawn.strata)
+        for name, own in rows.groupby("stratum", observed=True).indices.items():
+            first, last = int(draws[own].min()), int(draws[own].max())
+            drawn = cluster_sizes(campaign.seed, str(name), campaign.clusters, first, last + 1 - first)
+            sizes[own] = drawn[draws[own] - first]
+        return sizes
 
     def fit(self, by: Sequence[str] = (), outcomes: Collection[str] | None = None) -> pd.DataFrame:
         """Return the hazardous FIT of each part of the injections, the highest first.

@@ -9,6 +9,7 @@ from itertools import product
 from resil.bench.bench import Bench
 from resil.bench.site_list import STORAGE, block_bits, whole
 from resil.campaign.campaign import Campaign
+from resil.campaign.clusters import declared_sizes, size_alone
 from resil.campaign.safety import SafetyMechanism, SafetySettings
 from resil.errors import CampaignError
 from resil.faults.sampling import Sample
@@ -141,13 +142,12 @@ def deciding_sizes(campaign: Campaign, sample: Sample, estimates: Estimates) -> 
     """
     if not campaign.faults.any_shares:
         return {}
-    declared = [size for size, share in enumerate(campaign.faults.clusters, start=1) if share > 0.0]
-    return _of_sizes(campaign, sample, estimates, declared)
+    return _of_sizes(campaign, sample, estimates, declared_sizes(campaign.faults.clusters))
 
 
 def _of_sizes(campaign: Campaign, sample: Sample, estimates: Estimates, sizes: Iterable[int]) -> Sizes:
     return {
-        f"upsets of {'one bit' if size == 1 else f'{size} adjacent bits'} alone": (
+        size_alone(size): (
             sample_evidence(campaign, sample, estimates, size=size),
             sample_evidence(campaign, sample, estimates, size=size, by_block=True),
         )

@@ -19,6 +19,7 @@ from resil.networks.tflite_reader import read_network
 from resil.networks.tflite_writer import serialise_network
 from resil.progress import Progress
 from resil.protection import judges
+from resil.protection.corners import Corner
 from resil.protection.judges import (
     differing_share,
     judge_of,
@@ -221,12 +222,12 @@ def test_each_kind_of_storage_counts_at_the_rates_of_one_corner():
         PooledGroup("sb", "sram", 8.0, {"masked": 1000}),
     )
     judge = Observed("lax", tuple(map(ObservedStratum, groups)), ())
-    corners = {"SRAM lowest": {"ff": 1.0, "sram": 0.3}, "SRAM highest": {"ff": 1.0, "sram": 3.0}}
+    corners = {f"SRAM {own}": Corner({"ff": 1.0, "sram": own}) for own in (0.3, 3.0)}
     lowest = evidence_of(judge.strata, 1, 0.95).rate({"sdc_critical"}).lo
     asked = PLAN.changed(budget_fit=2.0 * lowest)
     with pytest.raises(StoreError, check=about("--verify-network.refuses")):
         require_sensitive(asked, [judge], {"sdc_critical"}, 0.95, corners)
-    raised = {"both highest": {"ff": 3.0, "sram": 3.0}}
+    raised = {"both highest": Corner({"ff": 3.0, "sram": 3.0})}
     require_sensitive(asked, [judge], {"sdc_critical"}, 0.95, raised)
 
 

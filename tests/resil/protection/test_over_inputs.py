@@ -12,6 +12,7 @@ from resil.campaign.data_set import DataSet
 from resil.campaign.network_settings import NetworkSettings
 from resil.protection.choose import choose
 from resil.protection.confirm import confirmation
+from resil.protection.corners import Corner
 from resil.protection.effects import Effect, Mechanisms
 from resil.protection.judge import judge_over_corners
 from resil.protection.observed import Observed, ObservedStratum, evidence_of
@@ -50,7 +51,7 @@ def drawn(rng, inputs=16, spread=0.4):
 
 def judged(network):
     effects = [Effect()] * len(DESIGN.cells.bits)
-    return judge_over_corners(network, DESIGN.cells, effects, Mechanisms())
+    return judge_over_corners(network, DESIGN.cells, lambda _: effects, Mechanisms())
 
 
 def test_the_mean_over_inputs_is_covered_where_pooled_injections_miss_it():
@@ -114,7 +115,7 @@ def test_a_confirmation_is_over_inputs_where_a_network_s_are_drawn():
     expected = weighted_sum_over_inputs([[1], [30], [2], [25], [2]], [[500]] * 5, [1.0]).interval
     assert (row.fit_lo, row.fit_hi) == pytest.approx((expected.lo, expected.hi))
     assert (row.inputs, row.population) == (5, about)
-    at_corner = evidence_of(strata, 1, 0.95, {"ff": 3.0}).rate({"hang"})
+    at_corner = evidence_of(strata, 1, 0.95, Corner({"ff": 3.0})).rate({"hang"})
     assert at_corner.hi == pytest.approx(3.0 * expected.hi)
 
 

@@ -11,9 +11,13 @@ from resil.cli import main
 from resil.errors import CampaignError, ExitCode
 from resil.faults.population import make_population
 from resil.files import read_json
+from resil.folder.finished import finished_run
+from resil.protection.basis import basis_of_limits
+from resil.protection.options import ProtectionError, load_options
 from resil.rtl_harness.faults import Injection, Seen
 from resil.trace.run import Run
 from testkit.campaigns import TEXT
+from testkit.errors import about
 from testkit.fake import FakeEngine, fake_bench, install
 
 SHARES = {1: 0.6, 2: 0.25, 3: 0.15}
@@ -63,6 +67,8 @@ def test_sizes_are_those_that_were_drawn_and_words_cut_them_off(finished):
     population = make_population(campaign, bench.sites, [bench.engine(0).golden()])
     rows = Run(folder).injections()
     drawn = population.cluster_sizes(rows["injection"].to_numpy())
+    assert Run(folder).drawn_sizes(rows).tolist() == drawn.tolist()
+    assert Run(folder).drawn_sizes(rows[::7]).tolist() == drawn[::7].tolist()
     flipped = rows["bits"].to_numpy()
     assert (flipped <= drawn).all()
     assert (flipped == drawn).mean() > 0.8
@@ -111,11 +117,32 @@ def test_where_single_bits_do_harm_they_decide(tmp_path, monkeypatch):
     assert found["verdict"]["corner"].endswith("upsets of one bit alone")
 
 
-def test_no_set_is_chosen_for_any_shares(tmp_path, monkeypatch, capsys):
+def test_a_set_is_chosen_for_the_worst_size(tmp_path, monkeypatch):
+    """A budget that the declared shares keep without protection, and clusters alone do not."""
+    folders = {}
+    for name, shares in (("declared", ""), ("any", ANY_SHARES)):
+        summary, _ = judged(tmp_path, monkeypatch, name, shares)
+        folders[name] = summary["verdict"]["corner_fit"][2]
+    assert folders["any"] > 1.5 * folders["declared"]
+    budget = str(1.2 * folders["declared"])
+    plans = {}
+    for name in folders:
+        wanted = ["protect", str(tmp_path / name), "--budget-fit", budget, "--waive", "spfm", "--quiet"]
+        main([*wanted, "--granularity", "register"])
+        plans[name] = read_json(tmp_path / name / "protection.json", "")
+    assert plans["declared"]["result"] == "not_needed"
+    assert plans["any"]["result"] == "optimal"
+    (row,) = plans["any"]["networks"]
+    assert row["corner"].endswith("adjacent bits alone")
+    assert row["corner_fit_hi"] <= float(budget)
+
+
+def test_limits_of_blocks_do_not_judge_any_shares(tmp_path, monkeypatch):
+    """An estimate has nothing else; a run is judged by its injections, by blocks too."""
     judged(tmp_path, monkeypatch, "any", ANY_SHARES)
-    capsys.readouterr()
-    assert main(["protect", str(tmp_path / "any"), "--budget-fit", "1"]) == ExitCode.USAGE
-    assert "[faults] cluster_shares: expected declared shares" in capsys.readouterr().err
+    with pytest.raises(ProtectionError, check=about("faults.cluster_shares")):
+        basis_of_limits(finished_run(tmp_path / "any"), load_options())
+    assert main(["protect", str(tmp_path / "any"), "--budget-fit", "1", "--waive", "spfm", "--quiet"]) != 2
 
 
 def test_any_shares_need_sizes(tmp_path):
