@@ -10,8 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
+from pathlib import Path
 
 MASK = 0xFFFF_FFFF
+# Of `resil_faults.h`, for testbenches in C++.
+CPP_FOLDER = Path(__file__).resolve().parent / "cpp"
 
 
 class BootOperation(IntEnum):
