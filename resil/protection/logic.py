@@ -24,7 +24,7 @@ def logic_left(
     judged: JudgedSet,
     budget: float | None,
 ) -> LogicLeft | None:
-    """Return what a set leaves of the hazardous rate in logic, at the centre of the raw rates.
+    """Return what a set leaves of the hazardous rate in logic, at the centre of the raw rates of pulses.
 
     A block that is copied as a whole and compared, or the whole NPU, is credited with what the copy leaves at
     the weak end of its coverage. Hardened cells, parity, codes and copies of flip-flops alone guard what is
@@ -51,7 +51,7 @@ def logic_left(
     # Limits of blocks hold one by one: without a copy that of the total is the narrower one, and holds too.
     most = sum(share * row.logic_hi for row, share in kept)
     fit_hi = most if any(share < 1.0 for _, share in kept) else max(total.logic_hi, fit)
-    whole = judged.fit.hi + fit_hi
+    whole = judged.worst[1].fit.hi + fit_hi
     return LogicLeft(
         copied=tuple(sorted(block for block, share in shares.items() if share < 1.0 and block in rows)),
         fit_before=total.logic_fit,

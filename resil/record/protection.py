@@ -132,6 +132,11 @@ class Protection(Document):
     """Folder of what was built last of it, from the folder of the run; null if nothing was."""
 
     @property
+    def exceeds_with_logic(self) -> bool:
+        """Whether storage keeps the budget, and storage and logic together are not shown to."""
+        return self.logic is not None and self.logic.within_budget is False
+
+    @property
     def target(self) -> str:
         """What was asked for, in words."""
         parts = []

@@ -111,7 +111,7 @@ class NpuMechanism(Typed):
 
 
 class LogicLeft(Typed):
-    """What a set leaves of pulses in logic, at the centre of the raw rates. Rates in FIT."""
+    """What a set leaves of pulses in logic, at the centre of their raw rates. Rates in FIT."""
 
     copied: tuple[str, ...]
     """Blocks that are copied as a whole and compared: their logic is credited, that of no other is."""
@@ -126,7 +126,7 @@ class LogicLeft(Typed):
     with_storage: Amount
     """Hazardous failures that are left, of storage and of logic."""
     with_storage_hi: Amount
-    """The sum of both upper limits."""
+    """The sum of both upper limits, that of storage at its worst corner."""
     within_budget: bool | None
     """Whether that sum is within the budget in FIT; null if none was asked for."""
 

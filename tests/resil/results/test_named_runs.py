@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from resil.cli import main
-from resil.errors import StoreError
+from resil.errors import ExitCode, StoreError
 from resil.results import named_runs
 from resil.stats.logic_rates import load_logic
 from resil.stats.technology import load_technology
@@ -205,6 +205,21 @@ def test_transient_rows_take_the_pulses_of_the_other_folder(folder, pulses, caps
     assert shares["total"]["share"] == pytest.approx(pulses["total"]["fit"] / derating / bad)
     assert "Hazardous FIT in logic" in capsys.readouterr().out
     assert alone["logic"] == []
+
+
+def test_a_budget_that_storage_alone_keeps_is_missed(folder, pulses, capsys):
+    """The fault: PROTECTED and exit code 0, with a remark that logic is above the budget."""
+    _, summary, _ = judge(folder, {'permanent = "stuck"': 'permanent = "stuck"\nlogic = "pulses"'})
+    storage, logic = summary["verdict"]["corner_fit"][2], summary["logic"][-1]["logic_hi"]
+    asked = storage + 0.5 * logic
+    wanted = ["protect", str(folder / "upsets"), "--budget-fit", str(asked), "--waive", "spfm"]
+    capsys.readouterr()
+    assert main(wanted) == ExitCode.MISSED
+    said = capsys.readouterr().out
+    assert "BUDGET MISSED WITH LOGIC" in said
+    assert "NO PROTECTION NEEDED" not in said
+    judge(folder)
+    assert main(wanted) == ExitCode.MET
 
 
 def test_derated_rates_are_taken_if_they_are_asked_for(folder, pulses):
