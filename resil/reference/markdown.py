@@ -27,6 +27,7 @@ _WORDS = {
     "Mapping[str, TargetMemory]": "table of tables",
     "Mapping[str, TargetAlarm]": "table of tables",
     "StorageNames": "path",
+    "Path | None": "path",
     "AlarmReport": '"corrected" or "detected"',
 }
 

@@ -15,6 +15,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from resil.rtl_harness.design.as_synthesised import as_synthesised
+from resil.rtl_harness.design.netlist_text import with_plain_instances
 from resil.rtl_harness.design.target import PACKAGE, Target
 from resil.rtl_harness.errors import HarnessError
 
@@ -120,6 +121,8 @@ class _SourceReader:
             content = written = path.read_bytes()
             if path.suffix in RTL_SUFFIXES and PACKAGE not in path.parents:
                 content = as_synthesised(content, self.defines)
+                if self.target.cells is not None:
+                    content = with_plain_instances(content)
             self.numbers[path] = len(self.found.files)
             digest = sha256(content).hexdigest()
             self.found.files.append(SourceFile(path, content, digest, content != written))

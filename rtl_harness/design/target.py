@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, cast
 
 from resil.networks.vela import not_built
+from resil.rtl_harness.design.cell_models import cell_models
 from resil.rtl_harness.design.storage_names import StorageNames, read_storage_names
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.toml_file import read_toml
@@ -126,6 +127,8 @@ class Target:
             its output latches do: no choice of cells reaches them. "*" stands for anything but a dot.
         keep: Patterns of registers that synthesis neither removes nor merges with equal ones: redundancy that
             the design has, which goes to silicon as it is.
+        cells: Liberty file of the cells that the design under test is a netlist of; None of RTL. Models of
+            cells that no source defines are among `sources`.
         exclude: Patterns of instances or registers that have no fault sites, as what is only for debugging.
             Verdicts say how many bits that leaves out.
         memories: By name.
@@ -159,6 +162,7 @@ class Target:
     macros: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+    cells: Path | None = None
     storage_names: StorageNames = field(default_factory=StorageNames)
     replay: Replay | None = None
     snapshot: Snapshot | None = field(default=None, compare=False)
@@ -237,9 +241,13 @@ class _TargetFile:
         self._check_keys("", self.table, known, _MANDATORY if closed else _OPEN_MANDATORY)
         texts: dict[str, Any] = {} if closed else {key: "" for key in ("reset", "dut", "done")}
         texts |= {key: self._typed(self.table, key, str, "a string") for key in _TEXTS if key in self.table}
+        sources, cells, keep = self._sources(), self._cells(), self._patterns("keep")
+        if cells is not None:
+            # A netlist goes to silicon as it is: nothing is merged, whatever models the user has.
+            sources, keep = (*sources, cell_models(cells, sources)), ("*",)
         return Target(
             **texts,
-            sources=self._sources(),
+            sources=sources,
             include_dirs=self._folders("include_dirs", []),
             data_dirs=self._folders("data_dirs", ["."]),
             data_files=self._files("data_files"),
@@ -251,7 +259,8 @@ class _TargetFile:
             memories=self._memories(),
             titles=self._titles(),
             macros=self._patterns("macros"),
-            keep=self._patterns("keep"),
+            keep=keep,
+            cells=cells,
             exclude=self._patterns("exclude"),
             alarms=self._alarms(),
             storage_names=self._storage_names(),
@@ -302,6 +311,15 @@ class _TargetFile:
                 "sources", "expected at least one file, found none; list the RTL in compile order"
             )
         return files
+
+    def _cells(self) -> Path | None:
+        if "cells" not in self.table:
+            return None
+        self._typed(self.table, "cells", str, "a string")
+        files = self._files("cells")
+        if len(files) > 1:
+            raise self._fail("cells", f"expected one Liberty file, found {len(files)}; name one")
+        return files[0]
 
     def _files(self, key: str) -> tuple[Path, ...]:
         files: dict[Path, None] = {}

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from resil.rtl_harness.cache import content_key
+from resil.rtl_harness.design.cells import CLOCK_GATE_PINS
 from resil.rtl_harness.design.elaboration import Elaboration
 from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.engine.fast.gates.cycle import Cycle, FlipFlop, Write
@@ -23,8 +24,7 @@ from resil.rtl_harness.engine.fast.gates.logic import READ as READ_GATE
 from resil.rtl_harness.engine.fast.gates.moments import LATCH, READ, Moment, Part, Parts, UnsupportedError
 from resil.rtl_harness.engine.fast.gates.word_cells import Bit, parts_of
 from resil.rtl_harness.errors import HarnessError
-from resil.rtl_harness.logic.cells import CLOCK_GATE_PINS
-from resil.rtl_harness.logic.expand import AND, BUFFER, MUX, NOT, Expanded, expanded
+from resil.rtl_harness.logic.expand import AND, BUFFER, MUX, NOT, OR, Expanded, expanded
 from resil.rtl_harness.logic.joined import Cell, Joined
 from resil.rtl_harness.logic.netlist import NOWHERE, PINS, TO_FLIP_FLOP, TO_GATE, LogicNetlist
 from resil.rtl_harness.logic.order import in_order
@@ -41,6 +41,7 @@ _KINDS = {
 }
 _KINDS |= {10: "$_MUX_", 11: "$_NMUX_"}
 _WITHIN = "its value changes within a cycle, or it drives a clock"
+_NO_CELL = "it is no cell of the library, as in models of latches"
 _SHOWN = 5
 
 
@@ -76,6 +77,7 @@ class _Builder:
         self.latches: list[Bit] = []
         self.writes: list[Write] = []
         self.left_out: dict[str, str] = {}
+        self.own_states: dict[str, Bit] = {}  # of flip-flops of the netlist that the design is, by name
         self.registers: dict[Net, str] = {}  # names of the source by the net of what is stored
         # By cell: name, whether an output, bit, and consumer: kept gate and column, or flip-flop and column.
         self.pins: list[list[tuple[str, bool, Bit, int, int, int]]] = [[] for _ in design.cells]
@@ -83,6 +85,7 @@ class _Builder:
 
     def netlist(self, liberty: str) -> LogicNetlist:
         """Return all of it."""
+        self.left_out |= dict.fromkeys(self.design.no_cells, _NO_CELL)
         within = self._within()
         for number, cell in enumerate(self.design.cells):
             if cell.type.flip_flop is None and not cell.type.clock_gate:
@@ -196,17 +199,28 @@ class _Builder:
     def _clock_gate(self, number: int, cell: Cell) -> None:
         enable, clock, gated = CLOCK_GATE_PINS
         bit = cell.outputs[gated]
-        gate, _ = self._keep(BUFFER, (cell.inputs[enable],), bit)
+        opened = cell.inputs.get(enable, "0")
+        tests = [pin for pin in cell.type.test_pins if pin in cell.inputs]
+        inputs = []
+        for pin in tests:
+            either, opened = self._keep(OR, (opened, cell.inputs[pin]))
+            inputs.append((pin, False, cell.inputs[pin], TO_GATE, either, 2))
+        gate, _ = self._keep(BUFFER, (opened,), bit)
+        first = inputs[0][4] if inputs else gate
+        names = cell.type.clock_gate_pins if cell.is_own else CLOCK_GATE_PINS
         self.pins[number] = [
-            (gated, True, bit, TO_GATE, gate, 4),
-            (enable, False, cell.inputs[enable], TO_GATE, gate, 1),
-            (clock, False, cell.inputs[clock], NOWHERE, -1, -1),
+            (names[2], True, bit, TO_GATE, gate, 4),
+            (names[0], False, cell.inputs.get(enable, "0"), TO_GATE, first, 1),
+            (names[1], False, cell.inputs[clock], NOWHERE, -1, -1),
+            *inputs,
         ]
 
     def _flip_flop(self, number: int, cell: Cell) -> None:
         group = cell.type.flip_flop
         assert group is not None
         state, pins = self._new(), self.pins[number]
+        if cell.is_own:
+            self.own_states[cell.name] = state
         row = len(self.flip_flops)
         for pin, function in cell.type.outputs.items():
             if pin not in cell.outputs or function is None:
@@ -468,7 +482,7 @@ class _Builder:
             variable = wires.setdefault(
                 place.path + "".join(f"[{i}]" for i in place.indices), [ZERO] * place.packed_width
             )
-            bits = self.design.wires.get(place.net, [])
+            bits = self._bits_of(place.net)
             for i in range(element.width):
                 at = place.net_low + i
                 bit = self.design.source(bits[at]) if at < len(bits) else None
@@ -513,10 +527,17 @@ class _Builder:
             )
         return wires, copies, constants
 
+    def _bits_of(self, net: str) -> list[Bit]:
+        """Return the bits of a variable: of a netlist's flip-flop what it stores."""
+        own = self.own_states.get(net.rpartition(".")[0])
+        return self.design.wires.get(net, []) if own is None else [own]
+
     def _names(self) -> tuple[str, ...]:
-        """Return the names of cells: flip-flops have those of their registers."""
+        """Return the names of cells: flip-flops that synthesis made have those of their registers."""
         names = [cell.name for cell in self.design.cells]
         for number, own in enumerate(self.pins):
+            if self.design.cells[number].is_own:
+                continue
             for _, _, _, consumer, row, column in own:
                 if consumer == TO_FLIP_FLOP and column == 0:
                     stored = self.known[self.flip_flops[row].q]

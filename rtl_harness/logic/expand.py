@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from resil.rtl_harness.design.cells import Expression, selection
 from resil.rtl_harness.engine.fast.gates.word_cells import Bit
-from resil.rtl_harness.logic.cells import Expression, selection
 
 BUFFER, NOT, AND, NAND, OR, NOR, XOR, XNOR, MUX, NMUX = 0, 1, 2, 3, 4, 5, 6, 7, 10, 11
 _OPERATIONS = {"and": AND, "or": OR, "xor": XOR}

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from resil.rtl_harness.design.cells import CLOCK_GATE_PINS, CellType, Expression
 from resil.rtl_harness.design.elaboration.blocks import block_of
 from resil.rtl_harness.design.elaboration.netlist import Netlist, source_path
 from resil.rtl_harness.design.synthesis import PART
@@ -16,7 +17,6 @@ from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.engine.fast.gates.moments import UnsupportedError
 from resil.rtl_harness.engine.fast.gates.word_cells import KINDS, Bit
 from resil.rtl_harness.errors import HarnessError
-from resil.rtl_harness.logic.cells import CLOCK_GATE_PINS, CellType, Expression
 
 _FLIP_FLOP = re.compile(r"\$_(DFF_[NP]|DFF_[NP][NP][01]|ALDFF_[NP][NP])_")
 _LATCH = re.compile(r"\$_DLATCH_[NP]([NP][01])?_")
@@ -34,6 +34,7 @@ class Cell:
         block: That it belongs to.
         inputs: Bit of each input that is connected.
         outputs: Bit of each output that is connected.
+        is_own: The design under test is a netlist, and the cell is one of it; its name is the netlist's.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Cell:
     block: str
     inputs: dict[str, Bit]
     outputs: dict[str, Bit]
+    is_own: bool = False
 
     def level(self, function: Expression) -> tuple[Bit, bool]:
         """Return bit and level of a function that is one pin, or its inverse."""
@@ -120,6 +122,7 @@ class Joined:
         dut_module: Name of the design's module in the source.
         dut_ports: Direction and bits of each port of it.
         bench_wires: Bits of each variable of the bench that holds storage, by path.
+        no_cells: Logic of a design that is a netlist which is no cell of it.
     """
 
     ports: dict[str, list[Bit]]
@@ -134,6 +137,7 @@ class Joined:
     bench_wires: dict[str, list[Bit]] = field(default_factory=dict)
     dut_module: str = ""
     dut_ports: dict[str, tuple[str, list[Bit]]] = field(default_factory=dict)
+    no_cells: list[str] = field(default_factory=list)
     aliases: dict[Bit, Bit] = field(default_factory=dict)
     bits: int = 0
 
@@ -303,8 +307,10 @@ class _Joiner:
             if kind in self.mapped:
                 self._instance(cell, self.mapped[kind], name)
             elif kind in self.library:
-                count += 1
-                self._cell(f"{path}.U{count}", self.library[kind], block, cell, name)
+                is_own = not cell["hide_name"]
+                count += not is_own
+                named = cell["attributes"].get("hdlname", own).replace(" ", ".") if is_own else f"U{count}"
+                self._cell(f"{path}.{named}", self.library[kind], block, cell, name, is_own=is_own)
             else:
                 self._other(own, cell, name, numbers)
 
@@ -366,8 +372,11 @@ class _Joiner:
         block: str,
         cell: Mapping[str, Any],
         module: str,
+        *,
+        is_own: bool,
     ) -> None:
-        pins = {pin: bits[0] for pin, bits in cell["connections"].items() if bits}
+        canonical = dict(zip(kind.clock_gate_pins, CLOCK_GATE_PINS, strict=True)) if kind.clock_gate else {}
+        pins = {canonical.get(pin, pin): bits[0] for pin, bits in cell["connections"].items() if bits}
         moved = dict(zip(pins, self._moved(pins.values(), module), strict=True))
         outputs = set(CLOCK_GATE_PINS[2:]) if kind.clock_gate else set(kind.outputs)
         self.design.cells.append(
@@ -377,13 +386,16 @@ class _Joiner:
                 block,
                 {pin: bit for pin, bit in moved.items() if pin not in outputs},
                 {pin: bit for pin, bit in moved.items() if pin in outputs},
+                is_own,
             )
         )
 
     def _other(self, name: str, cell: Mapping[str, Any], module: str, numbers: Mapping[str, int]) -> None:
         kind, parameters, design = cell["type"], cell["parameters"], self.design
         pins = {pin: self._moved(bits, module) for pin, bits in cell["connections"].items()}
-        if kind in KINDS and not module:
+        if kind in KINDS and (not module or self.target.cells is not None):
+            if module:
+                design.no_cells.append(f"{name}, a {kind}")
             values = {n: int(v, 2) for n, v in parameters.items() if v and set(v) <= {"0", "1"}}
             design.bench_cells.append((kind, pins, values))
         elif _FLIP_FLOP.fullmatch(kind):

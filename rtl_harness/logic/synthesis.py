@@ -13,6 +13,8 @@ from typing import Any
 from resil.rtl_harness.cache import cached_folder, content_key, write_atomically
 from resil.rtl_harness.design.area import GATED_FLIP_FLOPS
 from resil.rtl_harness.design.area_library import gate_table, smallest_clock_gate
+from resil.rtl_harness.design.cell_models import GATING
+from resil.rtl_harness.design.cells import cells_of
 from resil.rtl_harness.design.elaboration import Elaboration
 from resil.rtl_harness.design.elaboration.undefined import DEFINED
 from resil.rtl_harness.design.elaboration.yosys import (
@@ -29,7 +31,6 @@ from resil.rtl_harness.engine.fast.gates.gates import SCRIPT
 from resil.rtl_harness.engine.fast.gates.moments import UnsupportedError
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.logic.build import built_netlist
-from resil.rtl_harness.logic.cells import cells_of
 from resil.rtl_harness.logic.joined import Joined, joined
 from resil.rtl_harness.logic.netlist import LogicNetlist, packed_netlist, unpacked_netlist
 from resil.rtl_harness.tools import tail
@@ -37,8 +38,9 @@ from resil.rtl_harness.tools import tail
 _HERE = Path(__file__).parent
 _SIDE = _HERE / "synthesis_side.py"
 _RESULT, _MAPPED, _BENCH = "netlist.npz", "mapped.json", "bench.json"
-_MORE = ("build.py", "netlist.py", "cells.py", "joined.py", "expand.py", "order.py")
+_MORE = ("build.py", "netlist.py", "joined.py", "expand.py", "order.py")
 _OWN = [_HERE / name for name in ("synthesis_side.py", "synthesis.py", *_MORE)]
+_OWN.append(_HERE.parent / "design" / "cells.py")
 _GATES = _HERE.parent / "engine" / "fast" / "gates"
 _READS = [_GATES / name for name in ("gates.py", "gates_file.py", "moments.py", "cycle.py", "logic.py")]
 
@@ -56,7 +58,7 @@ def logic_netlist(target: Target, elaboration: Elaboration, liberty: Path | None
         UnsupportedError: If gates cannot say what the bench or the clocks do.
     """
     target = frozen(target)
-    library = _library(liberty)
+    library = _library(target.cells or liberty)
     parameters = dict(elaboration.parameters)
     elaboration = with_hardware(target, elaboration)
     storage = [
@@ -76,7 +78,7 @@ def logic_netlist(target: Target, elaboration: Elaboration, liberty: Path | None
 
 def joined_design(target: Target, elaboration: Elaboration, liberty: Path | None = None) -> Joined:
     """Return cells, memories and wires of a target and its bench, of which `logic_netlist` makes gates."""
-    return _joined(frozen(target), elaboration, _library(liberty))
+    return _joined(frozen(target), elaboration, _library(target.cells or liberty))
 
 
 def _joined(target: Target, elaboration: Elaboration, library: str) -> Joined:
@@ -110,6 +112,7 @@ def _library(liberty: Path | None) -> str:
 def _mapped(target: Target, elaboration: Elaboration, library: str) -> Path:
     design = design_under_test(target, elaboration)
     scopes = _scopes(target, design.instances)
+    own = _own_cells(target, library)
 
     def build(folder: Path) -> None:
         (folder / "cells.lib").write_text(library, encoding="utf-8")
@@ -117,15 +120,24 @@ def _mapped(target: Target, elaboration: Elaboration, library: str) -> Path:
             "design": str(design_netlist(target, elaboration) / DESIGN),
             "scopes": _by_module(scopes),
             "liberty": "cells.lib",
-            "clock_gate": smallest_clock_gate(library),
+            "clock_gate": "" if own else smallest_clock_gate(library),
+            "own": own,
             "gated_flip_flops": GATED_FLIP_FLOPS,
         }
         _run_side(target, "map", config, folder, _MAPPED)
         for name in ("latches.json", "parts.json", "parted.il"):
             (folder / name).unlink(missing_ok=True)
 
-    key = content_key(design.gates_key, library, _by_module(scopes), GATED_FLIP_FLOPS, DEFINED, _SIDE)
+    key = content_key(design.gates_key, library, _by_module(scopes), GATED_FLIP_FLOPS, DEFINED, own, _SIDE)
     return cached_folder("logic-cells", key, build)
+
+
+def _own_cells(target: Target, library: str) -> list[str]:
+    """Return the cells that stay as they are: all gates, flip-flops and clock gates, if it is a netlist."""
+    if target.cells is None:
+        return []
+    cells = cells_of(library).values()
+    return sorted(c.name for c in cells if c.latch is None and (not c.clock_gate or c.gating in GATING))
 
 
 def _scopes(target: Target, instances: Mapping[str, str]) -> list[tuple[str, str, str, str]]:

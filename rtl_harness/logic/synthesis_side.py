@@ -8,6 +8,7 @@ standard output.
 with
   the steps that area is measured with: `mapped.json`, a module for each block that is a boundary. Undefined
   values are 0 first, as in the simulator, so that netlist and RTL are equal in every state.
+  Cells in `own` stay as they are, under their names: the design is a netlist of them, and nothing is mapped.
 - bench: what closes the design, in words, with the design as one cell without content: `bench.json`.
 """
 
@@ -36,6 +37,8 @@ def _map(config: dict[str, Any], design: Any) -> None:  # noqa: ANN401
         area_side._part(config, design)
     else:
         _run(design, f"read_rtlil {config['design']}")
+    if config["own"]:
+        _keep_cells(design, set(config["own"]))
     _run(design, *area_side._PREPARE, "flatten", DEFINED)
     for command in area_side._SIMPLIFY:
         _run(design, command)
@@ -48,8 +51,20 @@ def _map(config: dict[str, Any], design: Any) -> None:  # noqa: ANN401
         _run(design, f"clockgate -pos {config['clock_gate']} {pins} -min_net_size {fewest}")
     liberty = config["liberty"]
     script = area_side._ABC_SCRIPT
-    _run(design, f"dfflibmap -liberty {liberty}", f"abc -liberty {liberty} -script {script}", "opt_clean")
+    if not config["own"]:
+        _run(design, f"dfflibmap -liberty {liberty}", f"abc -liberty {liberty} -script {script}", "opt_clean")
     _run(design, "memory_unpack", "setattr -unset src */*", "write_json mapped.json")
+
+
+def _keep_cells(design: Any, own: set[str]) -> None:  # noqa: ANN401
+    """Let instances of models of cells be cells of the library again."""
+    top = design.top_module().name.str().removeprefix("\\")
+    for module in [*design.modules_.values()]:
+        for cell in [*module.cells_.values()]:
+            name = cell.type.str().removeprefix("\\").partition("$")[0]
+            if name in own and cell.type.str().startswith("\\"):
+                cell.type = area_side._id(name)
+    _run(design, f"hierarchy -top {top}")
 
 
 def _take_clock_gates(design: Any, cell: str) -> None:  # noqa: ANN401

@@ -15,17 +15,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from resil.rtl_harness.design.cell_models import formula
+from resil.rtl_harness.design.cells import CLOCK_GATE_PINS, Expression
 from resil.rtl_harness.design.elaboration import Elaboration
 from resil.rtl_harness.design.elaboration.model import Clocking, Location
 from resil.rtl_harness.design.sites import Absent, Hardware, Kind, SiteTable, StorageElement
 from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.engine.fast.gates.word_cells import Bit
 from resil.rtl_harness.errors import HarnessError
-from resil.rtl_harness.logic.cells import CLOCK_GATE_PINS, Expression
 from resil.rtl_harness.logic.joined import Cell, Joined
 
 PULSES, HELD = "pulse_q", "held_q"
-_SIGNS = {"and": " & ", "or": " | ", "xor": " ^ "}
 
 
 HeldName = tuple[str, str, int]
@@ -223,22 +223,15 @@ class _VerilogWriter:
         return f" ^ {PULSES}[{self.chosen[cell.name]}]" if cell.name in self.chosen else ""
 
     def _formula(self, function: Expression, cell: Cell) -> str:
-        if function.operation == "pin":
-            return self._pin(cell, function.name, self._name(cell.inputs.get(function.name, "0")))
-        if function.operation == "const":
-            return f"1'b{function.name}"
-        if function.operation == "not":
-            return f"~({self._formula(function.operands[0], cell)})"
-        parts = (self._formula(operand, cell) for operand in function.operands)
-        return f"({_SIGNS[function.operation].join(parts)})"
+        return formula(function, lambda name: self._pin(cell, name, self._name(cell.inputs.get(name, "0"))))
 
     def _clock_gate(self, cell: Cell) -> None:
         enable, clock, gated = ({**cell.inputs, **cell.outputs}.get(pin, "0") for pin in CLOCK_GATE_PINS)
         held = f"latch_{len(self.lines)}"
+        tests = [cell.inputs[pin] for pin in cell.type.test_pins if pin in cell.inputs]
+        opened = " | ".join(map(self._name, (enable, *tests)))
         self.lines.append(f"logic {held};")
-        self.lines.append(
-            f"always_latch if (!{self._name(clock)}) {held} = {self._name(enable)}{self._pulse(cell)};"
-        )
+        self.lines.append(f"always_latch if (!{self._name(clock)}) {held} = ({opened}){self._pulse(cell)};")
         self._assign(gated, f"{self._name(clock)} & {held}")
 
     def _store(self, variable: str, width: int, depth: int = 1, first: int = 0) -> None:

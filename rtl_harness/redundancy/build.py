@@ -84,6 +84,12 @@ def build_protection(
         GroupError: A group cannot be protected; its message begins with its path.
         HarnessError: The folder has content, or the RTL cannot be read.
     """
+    if target.cells is not None:
+        raise HarnessError(
+            f"target {target.name}: expected RTL, into which protection is built, found a netlist of the cells of "
+            f"{target.cells.name}; build it into the RTL and synthesise that",
+            "cells",
+        )
     folder = folder.resolve()
     require_empty(folder)
     if watchdog is not None:

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from resil.rtl_harness.design.area_library import gate_table
+from resil.rtl_harness.design.cells import Expression, cells_of, parsed, selection
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.errors import HarnessError
-from resil.rtl_harness.logic.cells import Expression, cells_of, parsed, selection
 from resil.rtl_harness.logic.expand import expanded
 from resil.rtl_harness.logic.netlist import (
     NOWHERE,

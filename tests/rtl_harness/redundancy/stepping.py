@@ -5,6 +5,7 @@ from pathlib import Path
 
 from resil.rtl_harness.design.target import Target, load_target
 from resil.rtl_harness.engine.workload import OutputSpec, Workload, exact
+from testkit.netlists import synthesised
 from tests.rtl_harness.redundancy.designs import EXAMPLES
 
 _SOURCE = Path(__file__).with_name("stepper.sv")
@@ -70,6 +71,18 @@ def stepper(folder: Path) -> Target:
     text = _TARGET.format(memory=EXAMPLES / "rtl" / "memory.sv", source=_SOURCE)
     (folder / "stepper.toml").write_text(text)
     return load_target(folder / "stepper.toml")
+
+
+def stepper_netlist(folder: Path, *, scan: bool = False) -> Target:
+    """Write the stepper as a netlist of cells, and return the target that has it in its bench."""
+    core, bench = _SOURCE.read_text().split("module stepper_bench")
+    (folder / "core.sv").write_text(core)
+    (folder / "bench.sv").write_text(f"module stepper_bench{bench}")
+    synthesised([folder / "core.sv"], "stepper", folder, scan=scan)
+    text = _TARGET.format(memory=EXAMPLES / "rtl" / "memory.sv", source="netlist.v")
+    text = text.replace("sources = [", 'cells = "cells.lib"\nsources = ["bench.sv", ')
+    (folder / "netlist.toml").write_text(text)
+    return load_target(folder / "netlist.toml")
 
 
 def stepper_work(seed: int = 1) -> Workload:

@@ -13,6 +13,11 @@ from resil.rtl_harness.errors import HarnessError
 CLOCK_GATE_PINS = ("E", "CK", "GCK")
 """Enable, clock and gated clock, as synthesis names them whatever the library calls them."""
 
+_GATING_PINS = (
+    *("clock_gate_enable_pin", "clock_gate_clock_pin", "clock_gate_out_pin"),
+    "clock_gate_test_pin",
+)
+
 _TOKEN = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[A-Za-z_][\w.\[\]]*|[-+]?[0-9.][\w.+-]*|.)', re.DOTALL)
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 
@@ -59,6 +64,25 @@ class FlipFlopGroup:
 
 
 @dataclass(frozen=True, slots=True)
+class LatchGroup:
+    """What a latch stores.
+
+    Attributes:
+        state, inverse: As of a flip-flop.
+        enable: When it follows its input.
+        data: What it follows.
+        clear, preset: When it is reset or set; None if it never is.
+    """
+
+    state: str
+    inverse: str
+    enable: Expression
+    data: Expression
+    clear: Expression | None = None
+    preset: Expression | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class CellType:
     """A cell of the library.
 
@@ -69,6 +93,10 @@ class CellType:
         outputs: Function of each output; None where the library gives none.
         flip_flop: What it stores; None if nothing.
         clock_gate: It gates a clock.
+        gating: In which way, as Liberty has words for it; "" of other cells.
+        clock_gate_pins: What it calls enable, clock and gated clock.
+        test_pins: Pins that let its clock through besides, for tests.
+        latch: What it stores, if it is a latch.
     """
 
     name: str
@@ -77,6 +105,10 @@ class CellType:
     outputs: Mapping[str, Expression | None]
     flip_flop: FlipFlopGroup | None = None
     clock_gate: bool = False
+    gating: str = ""
+    clock_gate_pins: tuple[str, str, str] = CLOCK_GATE_PINS
+    test_pins: tuple[str, ...] = ()
+    latch: LatchGroup | None = None
 
 
 @dataclass
@@ -156,7 +188,11 @@ def _content(tokens: _Tokens) -> _Group:
 
 def _cell(group: _Group) -> CellType:
     inputs, outputs = [], {}
+    gating: dict[str, list[str]] = {}
     for pin in _pins(group):
+        for use in _GATING_PINS:
+            if pin.attributes.get(use) == "true":
+                gating.setdefault(use, []).extend(pin.names)
         direction = pin.attributes.get("direction", "")
         for name in pin.names:
             if direction == "input":
@@ -171,7 +207,19 @@ def _cell(group: _Group) -> CellType:
         outputs,
         next((_flip_flop(own) for own in group.groups if own.kind == "ff"), None),
         "clock_gating_integrated_cell" in group.attributes,
+        group.attributes.get("clock_gating_integrated_cell", ""),
+        _gating_pins(gating),
+        tuple(gating.get(_GATING_PINS[-1], ())),
+        next((_latch(own) for own in group.groups if own.kind == "latch"), None),
     )
+
+
+def _gating_pins(found: Mapping[str, list[str]]) -> tuple[str, str, str]:
+    """Return enable, clock and gated clock by what the library says of pins, else by their usual names."""
+    enable, clock, gated = (
+        found.get(use, [usual])[0] for use, usual in zip(_GATING_PINS, CLOCK_GATE_PINS, strict=False)
+    )
+    return enable, clock, gated
 
 
 def _pins(group: _Group) -> Iterator[_Group]:
@@ -183,18 +231,24 @@ def _pins(group: _Group) -> Iterator[_Group]:
 
 
 def _flip_flop(group: _Group) -> FlipFlopGroup:
-    own: dict[str, Any] = {
-        key: parsed(group.attributes[name])
-        for key, name in (
-            ("clock", "clocked_on"),
-            ("next_state", "next_state"),
-            ("clear", "clear"),
-            ("preset", "preset"),
+    return FlipFlopGroup(*_stored(group, clock="clocked_on", next_state="next_state"))
+
+
+def _latch(group: _Group) -> LatchGroup:
+    return LatchGroup(*_stored(group, enable="enable", data="data_in"))
+
+
+def _stored(group: _Group, **taken: str) -> tuple[Any, ...]:
+    """Return names of what is stored, what is taken when, and what clears and sets it."""
+    if missing := [name for name in taken.values() if name not in group.attributes]:
+        raise HarnessError(
+            f"{group.kind} ({', '.join(group.names)}) of the Liberty file: expected {missing[0]}, found "
+            "none; correct the cell library"
         )
-        if name in group.attributes
-    }
     names = [*group.names, "", ""]
-    return FlipFlopGroup(names[0], names[1], **own)
+    own = [parsed(group.attributes[name]) for name in taken.values()]
+    forced = [parsed(text) if (text := group.attributes.get(name)) else None for name in ("clear", "preset")]
+    return (names[0], names[1], *own, *forced)
 
 
 class _Function:

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Behavioural models of the cells of a Liberty file, for netlists of which there is no other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from resil.rtl_harness.cache import cached_folder, content_key, write_atomically
+from resil.rtl_harness.design.cells import CellType, Expression, cells_of
+from resil.rtl_harness.errors import HarnessError
+
+MODELS = "cell_models.sv"
+# Ways to gate a clock of which a model is made: a latch that is open while the clock is low, and an AND.
+GATING = ("latch_posedge", "latch_posedge_precontrol")
+
+_MODULE = re.compile(r"\bmodule\s+(?:\\(\S+)|([A-Za-z_][\w$]*))")
+_WORD = re.compile(r"[A-Za-z_][\w$]*")
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_SIGNS = {"and": " & ", "or": " | ", "xor": " ^ "}
+
+
+def cell_models(liberty: Path, sources: Sequence[Path]) -> Path:
+    """Return a file with a model of each cell that some source names and none defines; from the cache.
+
+    A flip-flop keeps its bit in a register that is named as the library names its state; nothing removes it
+    or merges it with others.
+
+    Raises:
+        HarnessError: the library cannot be read, no source names a cell of it, or it does not say what a cell
+            that is named does.
+    """
+    try:
+        library = liberty.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise HarnessError(
+            f"cannot read the Liberty file {liberty}: {error.strerror}; check the path", "cells"
+        ) from error
+    cells = cells_of(library)
+    named: set[str] = set()
+    defined: set[str] = set()
+    for source in sources:
+        text = _COMMENT.sub(" ", source.read_text(encoding="utf-8", errors="replace"))
+        defined |= {escaped or plain for escaped, plain in _MODULE.findall(text)}
+        named |= cells.keys() & set(_WORD.findall(text))
+    if not named:
+        raise HarnessError(
+            f"expected sources that are a netlist of the cells of {liberty}, found none that names a cell; "
+            "correct cells, or leave it out",
+            "cells",
+        )
+    models = [_model(cells[name], liberty) for name in sorted(named - defined)]
+    text = "\n".join([f"// Cells of {liberty.name}.", *models])
+
+    def build(folder: Path) -> None:
+        write_atomically(folder / MODELS, text.encode())
+
+    return cached_folder("cell-models", content_key(text), build) / MODELS
+
+
+def _model(cell: CellType, liberty: Path) -> str:
+    if cell.clock_gate:
+        body = _clock_gate(cell, liberty)
+    elif cell.flip_flop is not None:
+        group = cell.flip_flop
+        if group.clear is not None and group.preset is not None:
+            raise _unknown(cell, liberty, "a flip-flop with both set and reset")
+        forced = group.clear if group.clear is not None else group.preset
+        events = [_edge(group.clock, cell, liberty)]
+        take = f"{group.state} <= {formula(group.next_state)};"
+        if forced is not None:
+            events.append(_edge(forced, cell, liberty))
+            take = f"if ({formula(forced)}) {group.state} <= 1'b{int(group.clear is None)}; else {take}"
+        body = [f"(* keep *) reg {group.state};", f"always @({' or '.join(events)}) {take}"]
+        body += _outputs(cell, {group.state: group.state, group.inverse: f"~{group.state}"}, liberty)
+    elif cell.latch is not None:
+        latch = cell.latch
+        if latch.clear is not None or latch.preset is not None:
+            raise _unknown(cell, liberty, "a latch with set or reset")
+        take = f"if ({formula(latch.enable)}) {latch.state} = {formula(latch.data)};"
+        body = [f"(* keep *) reg {latch.state};", f"always_latch {take}"]
+        body += _outputs(cell, {latch.state: latch.state, latch.inverse: f"~{latch.state}"}, liberty)
+    else:
+        body = _outputs(cell, {}, liberty)
+    gated = [cell.clock_gate_pins[2]] if cell.clock_gate else []
+    outputs = list(dict.fromkeys([*cell.outputs, *gated]))
+    inputs = [pin for pin in cell.inputs if pin not in outputs]
+    ports = [*(f"input wire {pin}" for pin in inputs), *(f"output wire {pin}" for pin in outputs)]
+    return "\n".join(
+        [f"module {cell.name}({', '.join(ports)});", *(f"  {line}" for line in body), "endmodule"]
+    )
+
+
+def _outputs(cell: CellType, stored: Mapping[str, str], liberty: Path) -> list[str]:
+    lines = []
+    for pin, function in cell.outputs.items():
+        if function is None:
+            raise _unknown(cell, liberty, f"no function of {pin}")
+        lines.append(f"assign {pin} = {formula(function, lambda name: stored.get(name, name))};")
+    return lines
+
+
+def _clock_gate(cell: CellType, liberty: Path) -> list[str]:
+    if cell.gating not in GATING:
+        raise _unknown(cell, liberty, f"a clock gate of kind {cell.gating}")
+    enable, clock, gated = cell.clock_gate_pins
+    opened = " | ".join([enable, *cell.test_pins])
+    return [
+        "(* keep *) reg open_l;",
+        f"always_latch if (!{clock}) open_l = {opened};",
+        f"assign {gated} = {clock} & open_l;",
+    ]
+
+
+def _edge(function: Expression, cell: CellType, liberty: Path) -> str:
+    inner = function.operands[0] if function.operation == "not" else function
+    if inner.operation != "pin":
+        raise _unknown(cell, liberty, "a clock, set or reset of more than one pin")
+    return f"{'negedge' if function.operation == 'not' else 'posedge'} {inner.name}"
+
+
+def formula(function: Expression, named: Callable[[str], str] = str) -> str:
+    """Return a function as Verilog writes it; `named` gives what stands for a pin."""
+    if function.operation == "pin":
+        return named(function.name)
+    if function.operation == "const":
+        return f"1'b{function.name}"
+    if function.operation == "not":
+        return f"~({formula(function.operands[0], named)})"
+    return f"({_SIGNS[function.operation].join(formula(part, named) for part in function.operands)})"
+
+
+def _unknown(cell: CellType, liberty: Path, why: str) -> HarnessError:
+    return HarnessError(
+        f"{liberty}: expected to find what the cell {cell.name} does, found {why}; give "
+        "a Verilog model of it among the sources",
+        "cells",
+    )
