@@ -120,9 +120,9 @@ class _SourceReader:
         if path not in self.numbers:
             content = written = path.read_bytes()
             if path.suffix in RTL_SUFFIXES and PACKAGE not in path.parents:
-                content = as_synthesised(content, self.defines)
                 if self.target.cells is not None:
-                    content = with_plain_instances(content)
+                    content = written = with_plain_instances(content)
+                content = as_synthesised(content, self.defines)
             self.numbers[path] = len(self.found.files)
             digest = sha256(content).hexdigest()
             self.found.files.append(SourceFile(path, content, digest, content != written))

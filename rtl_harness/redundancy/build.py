@@ -86,7 +86,7 @@ def build_protection(
     """
     if target.cells is not None:
         raise HarnessError(
-            f"target {target.name}: expected RTL, into which protection is built, found a netlist of the cells of "
+            f"target {target.name}: expected RTL, which takes protection, found a netlist of the cells of "
             f"{target.cells.name}; build it into the RTL and synthesise that",
             "cells",
         )
