@@ -41,12 +41,19 @@ class ComparedPulses:
 
 
 def compared_pulses(
-    target: Target, workload: Workload, number: int, seed: int, folder: Path, workers: int = 2
+    target: Target,
+    workload: Workload,
+    number: int,
+    seed: int,
+    folder: Path,
+    workers: int = 2,
+    last: int | None = None,
 ) -> ComparedPulses:
     """Draw pulses, at different cells as far as there are enough, and compare engine and truth.
 
     The truth is the design as a netlist in Verilog, where each pulse is an inverted output for one cycle.
-    Compared are what is seen, the cycle of the end, status, output and alarms.
+    Pulses are in any cycle, or in as many as `last` before the end. Compared are what is seen, the cycle of
+    the end, status, output and alarms.
     """
     elaboration = with_hardware(target, elaborate(target, workload.parameters))
     netlist = logic_netlist(target, elaboration)
@@ -59,7 +66,8 @@ def compared_pulses(
     truth = netlist_target(target, elaboration, design, sorted(set(cells.values())), folder)
     with PulseEngine(target, workload, elaboration, netlist, sites, sweep=True) as engine:
         golden = engine.golden()
-        faults = [Fault(site, int(choose.integers(0, golden.cycles))) for site in chosen]
+        first = 0 if last is None else golden.cycles - last
+        faults = [Fault(site, int(choose.integers(first, golden.cycles))) for site in chosen]
         found = {injection.fault: injection for injection in engine.run(faults, workers)}
         unseen = engine.unseen
     with PlainEngine(truth.target, workload, truth.elaboration) as plain:

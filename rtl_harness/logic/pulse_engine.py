@@ -22,7 +22,7 @@ from resil.rtl_harness.logic.evaluation import Evaluation
 from resil.rtl_harness.logic.netlist import LogicNetlist
 from resil.rtl_harness.logic.netlist_engine import AUDITED, NetlistEngine
 from resil.rtl_harness.logic.proof import proven
-from resil.rtl_harness.logic.pulses import DONE, UNDEFINED, NetPulses, PulseEffects
+from resil.rtl_harness.logic.pulses import DONE, STATE, UNDEFINED, NetPulses, PulseEffects
 from resil.rtl_harness.logic.sites import LogicSites
 
 # Pulses that are worked out together, and at least one of so many of them is evaluated once more.
@@ -195,6 +195,11 @@ class PulseEngine(NetlistEngine):
             return None
         self.unseen += 1
         end = self._engine.usual_end(self._rises(fault, int(effect["alarms"])))
+        if last:
+            # The run ends while the pulse is there: what it shows then counts, what edges take does not.
+            differs = effect["flags"] & STATE
+            status = end.status ^ int(effect["status"])
+            end = replace(end, status=status, state_hash="" if differs else end.state_hash)
         return self._engine.classified(fault, end)
 
     def _done(self, fault: Fault, effects: PulseEffects, index: int, last: bool) -> Injection:

@@ -15,8 +15,9 @@ from resil.rtl_harness.engine.fast.native.injector import Injector
 from resil.rtl_harness.engine.fast.native.sweep import BYTE, GatesError
 from resil.rtl_harness.errors import SimulationError
 
-DONE, UNDEFINED, RESET = 1, 2, 4
-"""Flags: `done` has the other value; gates do not say all; an asynchronous reset acts otherwise."""
+DONE, UNDEFINED, RESET, STATE = 1, 2, 4, 8
+"""Flags: `done` has the other value; gates do not say all; an asynchronous reset acts otherwise; one that acts
+has set a register to another value in the very cycle of the pulse."""
 
 PULSE = np.dtype([("net", np.int32), ("cycle", np.uint64)], align=True)
 EFFECT = np.dtype(

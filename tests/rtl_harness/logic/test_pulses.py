@@ -108,6 +108,16 @@ def test_pulses_are_as_in_the_netlist(tmp_path):
     assert 0 < found.unseen < found.pulses
 
 
+def test_pulses_of_the_last_cycle_are_seen_when_the_run_ends(tmp_path):
+    """The fault: an asynchronous reset that one lets act in that very cycle was taken for nothing."""
+    target = core_target(PULSED)
+    data = {"input": bytes(37 * i % 251 for i in range(16))}
+    workload = Workload("sum", data, OutputSpec("output", 0, (16,)), decide=exact)
+    found = compared_pulses(target, workload, 3000, 12, tmp_path, last=1)
+    assert found.different == []
+    assert found.outcomes["latent"] >= 2
+
+
 def test_clock_gates_are_a_class_of_their_own(engine):
     elements = engine._sites.table.elements
     assert sum(element.register_class == CLOCK for element in elements) == 15

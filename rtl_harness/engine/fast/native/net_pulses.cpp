@@ -140,9 +140,10 @@ void NetPulses::loads(int32_t number) {
   if (!active(f, value(f.load)) || active(f, golden(f.load))) return;
   if (values_[number] < 0) {
     flags_ |= kPulseUndefined;
-  } else {
-    set(f.q, values_[number]);
+    return;
   }
+  if ((values_[number] > 0) != golden(f.q)) flags_ |= kPulseState;
+  set(f.q, values_[number]);
 }
 
 void NetPulses::finish(PulseEffect& effect) {

@@ -20,7 +20,8 @@ struct NetPulse {
 enum PulseFlag : uint32_t {
   kPulseDone = 1,       // done has the other value in this cycle
   kPulseUndefined = 2,  // gates alone do not say what comes of it
-  kPulseReset = 4       // an asynchronous reset or load acts, or does not, other than in the golden run
+  kPulseReset = 4,      // an asynchronous reset or load acts, or does not, other than in the golden run
+  kPulseState = 8       // one that acts has set a register to another value, in this very cycle
 };
 
 /// What comes of a pulse, also in the last cycle, after which nothing looks at it: `bytes` of all that ends, see `resil_pulses_bytes`, from the end of the one before on.
