@@ -119,6 +119,22 @@ def test_workers_and_an_interruption_change_nothing(folder, repository, tmp_path
     assert read(other / "out" / "summary.json")["total"] == read(folder / "out" / "summary.json")["total"]
 
 
+def test_runs_that_end_at_detection_say_the_same_until_there(folder, repository, tmp_path_factory):
+    from resil import Run
+
+    ended = folder_of(repository, tmp_path_factory, ["logic"], 600)
+    text = (ended / "campaign.toml").read_text()
+    (ended / "campaign.toml").write_text(text.replace("[execution]", '[execution]\nuntil = "detection"'))
+    assert run(ended) in (0, 1, 3)
+    whole, until = (Run(own / "out").injections() for own in (folder, ended))
+    reported = until.reported == "detected"
+    assert reported.sum() >= 8
+    assert outcomes(until[~reported]).items() <= outcomes(whole).items()
+    times = {(row.site, row.fault, row.input): (row.alarm, row.alarm_cycle) for row in whole.itertuples()}
+    for row in until[reported].itertuples():
+        assert times[row.site, row.fault, row.input] == (row.alarm, row.alarm_cycle)
+
+
 def test_a_wrong_answer_voids_the_run(repository, tmp_path_factory, monkeypatch, capsys):
     """A simulator that takes hangs for masked."""
     made = folder_of(repository, tmp_path_factory, ["logic"], 300)

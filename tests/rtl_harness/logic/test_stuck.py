@@ -68,6 +68,20 @@ def test_what_is_no_held_pin_is_refused(engine):
             next(engine.run([fault]))
 
 
+def test_a_class_that_is_none_is_found_by_the_audit(target, workload, elaboration, netlist, monkeypatch):
+    """Every input of a gate is said to be that gate's output: the audit holds the very pin."""
+
+    def forward(self, pin):
+        return HeldPin(PinKind.NET, int(self._gates[pin.at, 4]), pin.value) if pin.column else pin
+
+    monkeypatch.setattr(PinHolder, "_forward", forward)
+    sites = pin_sites(elaboration.sites, netlist)
+    with StuckEngine(target, workload, elaboration, netlist, sites) as wrong:
+        with pytest.raises(AuditError, match="an evaluation of all gates"):
+            list(wrong.run(faults_of(wrong, np.arange(0, 2400, 2))))
+        assert wrong.audits
+
+
 def test_an_answer_of_another_session_is_audited(engine, netlist):
     (right,) = engine.run(faults_of(engine, [40])[:1])
     engine.audit_kept([right])

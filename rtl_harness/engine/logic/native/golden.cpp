@@ -30,6 +30,8 @@ void Golden::start() {
   value_[1] = 1;
   for (const FlipFlop& f : design_.flip_flops) value_[f.q] = design_.state[f.offset] >> f.bit & 1;
   memories_ = initial_;
+  dirty_.assign((design_.gates.size() + 63) / 64, 0);
+  for (size_t gate = 0; gate < design_.gates.size(); ++gate) mark(gate);
   rows_.clear();
   first_ = bytes_ = 0;
   still_ = false;
@@ -44,20 +46,33 @@ uint64_t Golden::address(const MemoryPort& port) const {
   return found - static_cast<uint64_t>(static_cast<int64_t>(design_.memories[port.memory].first_word));
 }
 
+void Golden::set(int32_t net, uint8_t value) {
+  if (value_[net] == value) return;
+  value_[net] = value;
+  for (uint32_t i = design_.first_target[net]; i < design_.first_target[net + 1]; ++i) {
+    if (design_.target[i] < design_.gates.size()) mark(design_.target[i]);
+  }
+}
+
+// Gates come after those that they depend on: none is marked once it has been passed.
 void Golden::evaluate() {
-  for (const Mux& g : design_.gates) {
-    if (g.s != kReadGate) {
-      const uint8_t a = value_[g.a / 2] ^ (g.a & 1), b = value_[g.b / 2] ^ (g.b & 1);
-      value_[g.y] = a ^ ((a ^ b) & -value_[g.s]);
-      continue;
+  for (size_t at = 0; at < dirty_.size(); ++at) {
+    while (dirty_[at]) {
+      const Mux& g = design_.gates[64 * at + static_cast<size_t>(std::countr_zero(dirty_[at]))];
+      dirty_[at] &= dirty_[at] - 1;
+      if (g.s != kReadGate) {
+        const uint8_t a = value_[g.a / 2] ^ (g.a & 1), b = value_[g.b / 2] ^ (g.b & 1);
+        set(static_cast<int32_t>(g.y), a ^ ((a ^ b) & -value_[g.s]));
+        continue;
+      }
+      const MemoryPort& port = design_.reads[g.a];
+      const Memory& m = design_.memories[port.memory];
+      const uint64_t word = address(port);
+      reading_[g.a] = word;
+      const uint8_t* const from = word < m.words ? memories_[port.memory].data() + word * m.entry_bytes : nullptr;
+      const int32_t* const data = design_.data(port);
+      for (int32_t i = 0; i < port.data; ++i) set(data[i], from ? from[i / 8] >> (i % 8) & 1 : 0);
     }
-    const MemoryPort& port = design_.reads[g.a];
-    const Memory& m = design_.memories[port.memory];
-    const uint64_t word = address(port);
-    reading_[g.a] = word;
-    const uint8_t* const from = word < m.words ? memories_[port.memory].data() + word * m.entry_bytes : nullptr;
-    const int32_t* const data = design_.data(port);
-    for (int32_t i = 0; i < port.data; ++i) value_[data[i]] = from ? from[i / 8] >> (i % 8) & 1 : 0;
   }
 }
 
@@ -67,10 +82,10 @@ bool Golden::load() {
     if (value_[l.net] != l.active) continue;
     for (const uint32_t i : l.flip_flops) {
       const int8_t reset = design_.reset[i];
-      uint8_t& q = value_[design_.flip_flops[i].q];
+      const int32_t q = design_.flip_flops[i].q;
       if (reset < 0) throw std::runtime_error("an asynchronous load acts whose value is not known");
-      changed |= q != reset;
-      q = static_cast<uint8_t>(reset);
+      changed |= value_[q] != reset;
+      set(q, static_cast<uint8_t>(reset));
     }
   }
   return changed;
@@ -164,11 +179,14 @@ bool Golden::step() {
   }
   bool changed = wrote;
   for (size_t i = 0; i < next.size(); ++i) {
-    uint8_t& q = value_[design_.flip_flops[i].q];
-    changed |= q != next[i];
-    q = next[i];
+    const int32_t q = design_.flip_flops[i].q;
+    changed |= value_[q] != next[i];
+    set(q, next[i]);
   }
   if (!changed) return false;
+  for (const Written& w : rows_.back().writes) {
+    for (const uint32_t gate : design_.reads_of[w.memory]) mark(gate);
+  }
   settle();
   note();
   return true;

@@ -77,6 +77,8 @@ class Golden {
   void forget(uint64_t before);
   void settle();
   void evaluate();
+  void set(int32_t net, uint8_t value);
+  void mark(size_t gate) { dirty_[gate / 64] |= uint64_t{1} << (gate % 64); }
   bool load();
   void note();
   bool step();
@@ -84,6 +86,7 @@ class Golden {
 
   const Design& design_;
   std::vector<uint8_t> value_;
+  std::vector<uint64_t> dirty_;  // gates of which an input has changed
   std::vector<std::vector<uint8_t>> initial_, memories_;
   uint64_t kept_;
   std::deque<Row> rows_;
