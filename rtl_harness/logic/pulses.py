@@ -16,8 +16,8 @@ from resil.rtl_harness.engine.fast.native.sweep import BYTE, GatesError
 from resil.rtl_harness.errors import SimulationError
 
 DONE, UNDEFINED, RESET, STATE = 1, 2, 4, 8
-"""Flags: `done` has the other value; gates do not say all; an asynchronous reset acts otherwise; one that acts
-has set a register to another value in the very cycle of the pulse."""
+"""Flags: `done` has the other value; gates do not say all; an asynchronous reset acts otherwise; one that
+acts has set a register to another value in the very cycle of the pulse."""
 
 PULSE = np.dtype([("net", np.int32), ("cycle", np.uint64)], align=True)
 EFFECT = np.dtype(
