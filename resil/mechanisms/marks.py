@@ -105,16 +105,19 @@ class MarkedDesign:
         return np.flatnonzero(np.isin(self.part_of, list(parts))).astype(np.int32)
 
     def _memories_of(self, parts: Sequence[int]) -> tuple[int, ...]:
-        """Return the memories that encoders lead to and that feed decoders, through flip-flops too."""
+        """Return the memories that encoders lead to and that feed decoders, through an output latch too."""
         gates, pins = self.netlist.gates, self.netlist.pins
-        own = np.isin(self.part_of, list(parts))[pins["cell"]]
-        reads = {net: memory for memory, _, data in gates.reads for net in data}
+        encoders = [number for number in parts if self.parts[number].role is PartRole.ENCODE]
+        encode, decode = (
+            np.isin(self.part_of, own)[pins["cell"]] for own in (encoders, sorted(set(parts) - set(encoders)))
+        )
         writes = {net: memory for memory, _, data, _ in gates.writes for net in data}
+        reads = {net: memory for memory, _, data in gates.reads for net in data}
         driver = {y: (a, b, s) for operation, a, b, s, y in gates.gates.tolist() if operation != READ}
         stored = {q: d for q, d, *_ in gates.flip_flops.tolist()}
-        found: set[int] = set()
+        found = {writes[net] for net in pins["net"][encode & (pins["output"] == 1)].tolist() if net in writes}
         seen: set[int] = set()
-        ahead = pins["net"][own & (pins["output"] == 0)].tolist()
+        ahead = pins["net"][decode & (pins["output"] == 0)].tolist()
         while ahead:
             net = ahead.pop()
             if net in seen:
@@ -124,12 +127,9 @@ class MarkedDesign:
                 found.add(reads[net])
             elif net in stored:
                 # The output latch of a macro.
-                found.update({reads[own] for own in driver.get(stored[net], (stored[net],)) if own in reads})
+                found.update(reads[own] for own in driver.get(stored[net], (stored[net],)) if own in reads)
             elif net in driver:
                 ahead += driver[net]
-        found.update(
-            {writes[net] for net in pins["net"][own & (pins["output"] == 1)].tolist() if net in writes}
-        )
         return tuple(sorted(found))
 
 

@@ -24,12 +24,13 @@ _FIRST = ("u_copy_a", "u_data")
 class PartRole(StrEnum):
     """What a part of a mechanism is.
 
-    GUARDED: what would be there without it. COPY: a copy of that, or code bits. CHECK: what compares, votes,
-    encodes, decodes, counts, or collects alarms.
+    GUARDED: what would be there without it. COPY: a copy of that, or code bits. ENCODE: what makes code bits
+    of words that go to a memory. CHECK: what compares, votes, decodes, counts, or collects alarms.
     """
 
     GUARDED = "guarded"
     COPY = "copy"
+    ENCODE = "encode"
     CHECK = "check"
 
 
@@ -71,7 +72,8 @@ def mechanism_parts(instances: Mapping[str, str]) -> tuple[MechanismPart, ...]:
             role = PartRole.GUARDED if name in _FIRST else PartRole.COPY
             found.append(MechanismPart(path, holder, registers[modules[holder]], role))
         elif module in coders and modules.get(holder) not in coders:
-            found.append(MechanismPart(path, path, coders[module], PartRole.CHECK))
+            role = PartRole.ENCODE if module in ENCODERS.values() else PartRole.CHECK
+            found.append(MechanismPart(path, path, coders[module], role))
         elif module == WATCHDOG:
             found.append(MechanismPart(path, path, TIMER, PartRole.CHECK))
         elif module == ALERT:

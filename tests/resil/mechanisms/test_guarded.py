@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What second faults strike: the copies of a register, the memory of a code, and what counts of both."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from resil.campaign.safety import SafetyMechanism
+from resil.errors import CampaignError
+from resil.mechanisms.marks import marked_design
+from resil.mechanisms.samples import SecondFaultDraw, Upset
+from resil.rtl_harness.design.elaboration import elaborate
+from resil.rtl_harness.design.hardware import with_hardware
+from resil.rtl_harness.design.synthesis import design_under_test
+from resil.rtl_harness.design.target import load_target
+from resil.rtl_harness.faults import Fault, Seen
+from resil.rtl_harness.logic.fault_pairs import FaultPairs
+from resil.rtl_harness.logic.sites import pin_sites
+from resil.rtl_harness.logic.synthesis import logic_netlist
+from resil.rtl_harness.redundancy import Mechanism, ProtectionGroup, build_protection
+from resil.rtl_harness.redundancy.parts import mechanism_parts
+from testkit.once import made_once
+from tests.resil.mechanisms.test_measure import HARM, campaign_file, measured
+from tests.rtl_harness.redundancy.designs import core_work
+from tests.rtl_harness.redundancy.test_memories import MEMORY, core
+
+FIXTURES = (campaign_file, measured)
+
+
+@pytest.fixture
+def coded(tmp_path_factory):
+    """The netlist of a memory with SECDED through its output latch, and its cells by mechanism."""
+
+    def make(folder):
+        target = core(folder)
+        groups = [ProtectionGroup(MEMORY, Mechanism.SECDED)]
+        build_protection(target, elaborate(target), groups, folder / "out")
+
+    folder = made_once(tmp_path_factory, "coded-for-pins", make)
+    target = load_target(folder / "out" / "target.toml")
+    elaboration = with_hardware(target, elaborate(target))
+    netlist = logic_netlist(target, elaboration)
+    instances = design_under_test(target, elaboration).instances
+    return target, elaboration, marked_design(netlist, mechanism_parts(instances), (), "here")
+
+
+def test_a_code_guards_its_memory_and_an_upset_of_it_shows_what_a_dead_decoder_hides(coded):
+    target, elaboration, marked = coded
+    netlist = marked.netlist
+    own = [cell for cell, kind in enumerate(marked.kinds) if kind == "secded"]
+    assert len(own) > 50
+    places = [marked.guarded(cell) for cell in own]
+    number = [path for path, _ in netlist.gates.memories].index(MEMORY)
+    assert {place.memories for place in places} == {(number,)}
+    assert all(not len(place.cells) for place in places)
+    element = next(e for e in elaboration.sites.elements if e.path == MEMORY)
+    sites = pin_sites(elaboration.sites, netlist)
+    with FaultPairs(target, core_work(), elaboration, netlist, sites) as engine:
+        cycles = engine.golden().cycles
+        shapes = [(0, 0)] * number + [(element.depth, element.width)]
+        draw = SecondFaultDraw(marked, shapes, cycles, 1, 400)
+        seconds = draw.after(int(netlist.first_pin[own[0]]), 0)
+        assert seconds.held == ()
+        assert len(set(seconds.upsets)) == len(seconds.upsets) == 400
+        assert {u.memory for u in seconds.upsets} == {number}
+        assert not seconds.complete
+        assert max(u.word for u in seconds.upsets) > 25
+        assert max(u.bit for u in seconds.upsets) == element.width - 1
+
+        def strike(upset):
+            return engine.upset_of_memory(upset.memory, upset.word, upset.bit, upset.cycle)
+
+        alone = list(engine.together([(Fault(0, u.cycle), (strike(u),)) for u in seconds.upsets]))
+        # A code corrects what strikes one bit, and says so where the word is read.
+        assert {found.seen for found in alone} <= {Seen.MASKED, Seen.LATENT}
+        assert any(found.corrected for found in alone)
+        assert not any(found.detected for found in alone)
+        read = [u for u, found in zip(seconds.upsets, alone, strict=True) if found.corrected]
+        # An output of a decoder that says which bit is wrong, held at 0: that bit is not corrected.
+        outputs = [
+            pin
+            for cell in own
+            for pin in range(netlist.first_pin[cell], netlist.first_pin[cell + 1])
+            if netlist.pins["output"][pin] == 1
+        ]
+        held = [Fault(sites.first + pin, 0, held=0) for pin in outputs]
+        quiet = [
+            own_.fault for own_ in engine.run(held) if own_.seen is Seen.MASKED and own_.corrected is None
+        ]
+        pairs = [(f, u) for f in quiet for u in read[:12]]
+        both = engine.together([(Fault(0, u.cycle), (*engine.held(f), strike(u))) for f, u in pairs])
+        shown = [pair for pair, found in zip(pairs, both, strict=True) if found.seen in HARM]
+        assert shown
+
+
+def test_second_faults_of_a_triplicated_register_are_in_its_other_copies(measured):
+    marked = measured.marked
+    names = marked.netlist.names
+
+    def guarded(prefix):
+        cell = next(cell for cell, name in enumerate(names) if name.startswith(prefix))
+        return {names[other].split(".u_")[-1][:6] for other in marked.guarded(cell).cells}
+
+    assert guarded("u_dut.u_state_q.u_copy_b.") == {"copy_a", "copy_c"}
+    assert guarded("u_dut.u_state_q.u_voter.") == {"copy_a", "copy_b", "copy_c"}
+    assert guarded("u_dut.u_count_q.U") == {"copy_a"}
+    assert guarded("u_dut.u_count_q.u_copy_b.") == {"copy_a"}
+    of_alarms = guarded("u_dut.u_resil_alert.")
+    assert of_alarms == {"copy_a", "data.q"}
+
+
+def test_second_faults_are_complete_only_if_all_pins_and_all_upsets_are_there(measured):
+    netlist = measured.design.netlist
+    cell = next(c for c, name in enumerate(netlist.names) if name.startswith("u_dut.u_count_q.U"))
+    pin = int(netlist.first_pin[cell])
+    measured.sizes = dataclasses.replace(measured.sizes, seconds=60)
+    some = measured._draw.after(pin, 0)
+    assert (len(some.upsets), some.complete) == (60, False)
+    assert (
+        len(some.held)
+        == 2 * int(np.isin(netlist.pins["cell"], measured.marked.guarded(cell).cells).sum())
+        < 60
+    )
+    del measured._draw
+    measured.sizes = dataclasses.replace(measured.sizes, seconds=10**6)
+    every = measured._draw.after(pin, 0)
+    assert every.complete
+    assert set(some.upsets) < set(every.upsets)
+    assert len(every.upsets) == 3 * measured.engine.golden().cycles
+    assert {type(upset) for upset in every.upsets} == {Upset}
+
+
+def test_a_pair_counts_only_if_its_second_fault_is_not_hazardous_by_itself(measured):
+    sites = measured.sites
+    every = measured.engine.run([Fault(site, 0, held=1) for site in range(sites.first, sites.table.size)])
+    harmful = next(own for own in every if own.seen in HARM and own.detected is None)
+    seconds = measured._draw.after(int(measured.design.netlist.first_pin[measured.of_mechanisms[0]]), 0)
+    first = Fault(int(measured.design.netlist.first_pin[measured.of_mechanisms[0]]), 0, held=0)
+    found = measured._quiet(
+        first, seconds, [("hazardous", harmful), ("detected", harmful), ("quiet", harmful)]
+    )
+    assert found.uncovered == [False, True, True]
+
+
+def test_mechanisms_of_the_campaign_are_cells_below_their_paths_and_guard_blocks(measured):
+    netlist = measured.design.netlist
+    own = SafetyMechanism("alert_major", None, ("stepper",), ("u_dut.u_count_q",))
+    marked = marked_design(netlist, (), (own,), "here")
+    cell = next(c for c, name in enumerate(netlist.names) if name.startswith("u_dut.u_count_q.u_copy_a"))
+    assert marked.kinds[cell] == "alert_major"
+    guarded = {netlist.names[other] for other in marked.guarded(cell).cells}
+    assert guarded
+    assert not any(name.startswith("u_dut.u_count_q.") for name in guarded)
+    assert {netlist.block(netlist.number[name]) for name in guarded} == {"stepper"}
+    wrong = dataclasses.replace(own, storage=("u_dut.u_nowhere",))
+    with pytest.raises(CampaignError, match=r"expected cells below u_dut\.u_nowhere"):
+        marked_design(netlist, (), (wrong,), "here")
+    with pytest.raises(CampaignError, match="found none"):
+        marked_design(netlist, (), (), "here")
