@@ -4,9 +4,8 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from resil.rtl_harness.cache import cached_folder, content_key, write_atomically
 from resil.rtl_harness.design.area_library import (
     GateTable,
     gate_table,
+    library_text,
     smallest_clock_gate,
     smallest_nand2,
 )
@@ -23,14 +23,15 @@ from resil.rtl_harness.design.elaboration.yosys import yosys_version
 from resil.rtl_harness.design.hardware import macro_cells
 from resil.rtl_harness.design.synthesis import (
     GATES,
-    PART,
+    Scope,
     design_under_test,
     gates_of_design,
     parted_gates,
+    parts_by_module,
     run_side,
+    scopes_of,
 )
 from resil.rtl_harness.design.target import Target
-from resil.rtl_harness.errors import HarnessError
 
 GATED_FLIP_FLOPS = 4
 """Fewest with one clock and one enable whose clock synthesis gates; with fewer each has a multiplexer."""
@@ -102,7 +103,7 @@ def area_per_block(target: Target, elaboration: Elaboration, liberty: Path | Non
         HarnessError: If synthesis fails or the library lacks what it needs.
     """
     table = gate_table()
-    library = table.liberty() if liberty is None else _read_library(liberty)
+    library = library_text(liberty)
     design = design_under_test(target, elaboration)
     sites = elaboration.sites
     srams = [(e.path, e.block, sites.present(i)) for i, e in enumerate(sites.elements) if e.kind == "sram"]
@@ -111,7 +112,7 @@ def area_per_block(target: Target, elaboration: Elaboration, liberty: Path | Non
     parts = (design.gates_key, design.instances, library, description, table.text, _OWN)
 
     def build(folder: Path) -> None:
-        scopes = _scopes(target, design.instances)
+        scopes = scopes_of(target, design.instances)
         gates = _gates(target, elaboration, scopes, folder)
         (folder / "cells.lib").write_text(library, encoding="utf-8")
         _map(target, gates, folder, smallest_clock_gate(library), macro_cells(elaboration, gates))
@@ -125,52 +126,10 @@ def area_per_block(target: Target, elaboration: Elaboration, liberty: Path | Non
     return AreaReport(result["unit"], blocks, tuple(result["notes"]))
 
 
-def _read_library(liberty: Path) -> str:
-    try:
-        text = liberty.read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise HarnessError(
-            f"cannot read the Liberty file {liberty}: {error.strerror}; check the path"
-        ) from error
-    if not re.search(r"\blibrary\s*\(", text):
-        raise HarnessError(f"{liberty}: expected a Liberty file with a library (...) group, found none")
-    return text
-
-
-@dataclass(frozen=True)
-class _Scope:
-    """A generate block that is a block of the target, or part of one.
-
-    Attributes:
-        module: Of the netlist, that it lies in.
-        inside: Its path in that module.
-        part: Name of the part that is made of it.
-    """
-
-    module: str
-    inside: str
-    part: str
-
-
-def _scopes(target: Target, instances: Mapping[str, str]) -> dict[str, _Scope]:
-    """Return the paths of blocks that are no modules of the netlist, in their order."""
-    paths = [path for own in target.blocks.values() for path in own if path not in instances]
-    found = {}
-    for number, path in enumerate(paths):
-        around = max((i for i in instances if i and path.startswith(f"{i}.")), key=len, default=None)
-        if around is not None:
-            inside = path[len(around) + 1 :]
-            found[path] = _Scope(instances[around], inside, f"{PART}{number}")
-    return found
-
-
-def _gates(target: Target, elaboration: Elaboration, scopes: Mapping[str, _Scope], folder: Path) -> Path:
+def _gates(target: Target, elaboration: Elaboration, scopes: Sequence[Scope], folder: Path) -> Path:
     if not scopes:
         return gates_of_design(target, elaboration)
-    parts: dict[str, dict[str, str]] = {}
-    for scope in scopes.values():
-        parts.setdefault(scope.module, {})[scope.inside] = scope.part
-    parted_gates(target, elaboration, parts, folder)
+    parted_gates(target, elaboration, parts_by_module(scopes), folder)
     return folder
 
 
@@ -186,13 +145,13 @@ def _report(
     table: GateTable,
     library: str | None,
     instances: Mapping[str, str],
-    scopes: Mapping[str, _Scope],
+    scopes: Sequence[Scope],
     folder: Path,
 ) -> AreaReport:
     modules: dict[str, Any] = json.loads((folder / "stat.json").read_text(encoding="utf-8"))["modules"]
     shutil.rmtree(folder / "abc", ignore_errors=True)
     logic = dict.fromkeys(target.blocks, 0.0)
-    parts = {path: f"{scope.module}_{scope.part}" for path, scope in scopes.items()}
+    parts = {scope.path: scope.made for scope in scopes}
     for path, module in {**instances, **parts}.items():
         found = modules.get(f"\\{module}")
         if found is not None:
@@ -220,7 +179,7 @@ def _report(
         "read that alone"
         for block, paths in target.blocks.items()
         for path in paths
-        if path in scopes
+        if path in parts
     ]
     bits = dict.fromkeys(logic, 0)
     sites = elaboration.sites

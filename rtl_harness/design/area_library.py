@@ -70,6 +70,25 @@ def gate_table() -> GateTable:
     return GateTable(text, tomllib.loads(text))
 
 
+def library_text(liberty: Path | None) -> str:
+    """Return a Liberty file, or the built-in table as one.
+
+    Raises:
+        HarnessError: If the file cannot be read, or is none.
+    """
+    if liberty is None:
+        return gate_table().liberty()
+    try:
+        text = liberty.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise HarnessError(
+            f"cannot read the Liberty file {liberty}: {error.strerror}; check the path"
+        ) from error
+    if not re.search(r"\blibrary\s*\(", text):
+        raise HarnessError(f"{liberty}: expected a Liberty file with a library (...) group, found none")
+    return text
+
+
 def smallest_clock_gate(library: str) -> str:
     """Return the name of a Liberty file's smallest clock-gating cell for a rising edge; "" if it has none."""
     gates = [

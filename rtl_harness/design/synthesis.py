@@ -4,9 +4,7 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +16,7 @@ from resil.rtl_harness.design.elaboration.yosys import (
     read_commands,
     require_copies,
     rtl_key,
+    run_side_script,
     said_of_source,
     yosys_version,
 )
@@ -157,27 +156,83 @@ def srams_of(elaboration: Elaboration) -> list[str]:
     return sorted(arrays)
 
 
-def run_side(target: Target, what: str, config: Mapping[str, Any], folder: Path, result: str) -> None:
-    """Run a step of `synthesis_side.py` in `folder`.
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """A generate block that is a block of the target, or part of one.
+
+    Attributes:
+        path: Below the top.
+        module: Of the netlist, that it lies in.
+        inside: Its path in that module.
+        part: Name of the part that is made of it.
+    """
+
+    path: str
+    module: str
+    inside: str
+    part: str
+
+    @property
+    def made(self) -> str:
+        """Name of the module that the part becomes."""
+        return f"{self.module}_{self.part}"
+
+
+def scopes_of(target: Target, instances: Mapping[str, str]) -> list[Scope]:
+    """Return what of the blocks is no module of the netlist, in the order of the target.
+
+    Args:
+        target: The design.
+        instances: Module of each instance, by path, as of `Design`.
+    """
+    paths = [path for own in target.blocks.values() for path in own if path not in instances]
+    found = []
+    for number, path in enumerate(paths):
+        around = max((i for i in instances if i and path.startswith(f"{i}.")), key=len, default=None)
+        if around is not None:
+            inside = path[len(around) + 1 :]
+            found.append(Scope(path, instances[around], inside, f"{PART}{number}"))
+    return found
+
+
+def parts_by_module(scopes: Sequence[Scope]) -> dict[str, dict[str, str]]:
+    """Return, by module of the netlist, the name of each part by the path of its generate block in it."""
+    found: dict[str, dict[str, str]] = {}
+    for scope in scopes:
+        found.setdefault(scope.module, {})[scope.inside] = scope.part
+    return found
+
+
+def run_side(
+    target: Target,
+    what: str,
+    config: Mapping[str, Any],
+    folder: Path,
+    result: str,
+    script: Path = _SIDE,
+    flip_flops: str = "flip-flops",
+) -> None:
+    """Run a step of a script that synthesises, in `folder`.
+
+    Args:
+        target: The design, for messages.
+        what: The step.
+        config: What it reads.
+        folder: Where it runs.
+        result: The file that it leaves.
+        script: `synthesis_side.py`, or another that is called as it is.
+        flip_flops: Those that the cell library must have, in words.
 
     Raises:
         HarnessError: If it fails, or leaves no file `result`.
     """
     (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, str(_SIDE), what, "config.json"],
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        errors="replace",
-        check=False,
-    )
+    done = run_side_script(script, [what, "config.json"], folder)
     if done.returncode != 0 or not (folder / result).is_file():
         messages = done.stderr + done.stdout
         found = said_of_source(messages, folder) or tail(messages, 15)
         raise HarnessError(
             f"synthesis of {target.name} failed ({what}); check RTL and cell library (it needs an inverter, "
-            f"a buffer, 2-input gates and flip-flops):\n{found}"
+            f"a buffer, 2-input gates and {flip_flops}):\n{found}"
         )
     require_copies(done.stdout, folder)

@@ -4,36 +4,34 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from resil.rtl_harness.cache import cached_folder, content_key, write_atomically
 from resil.rtl_harness.design.area import GATED_FLIP_FLOPS
-from resil.rtl_harness.design.area_library import gate_table, smallest_clock_gate
+from resil.rtl_harness.design.area_library import library_text, smallest_clock_gate
 from resil.rtl_harness.design.cell_models import GATING
 from resil.rtl_harness.design.cells import cells_of
 from resil.rtl_harness.design.elaboration import Elaboration
 from resil.rtl_harness.design.elaboration.undefined import DEFINED
-from resil.rtl_harness.design.elaboration.yosys import (
-    read_commands,
-    require_copies,
-    rtl_key,
-    said_of_source,
-)
+from resil.rtl_harness.design.elaboration.yosys import read_commands, rtl_key
 from resil.rtl_harness.design.hardware import with_hardware
 from resil.rtl_harness.design.snapshot import frozen
-from resil.rtl_harness.design.synthesis import DESIGN, PART, design_netlist, design_under_test
+from resil.rtl_harness.design.synthesis import (
+    DESIGN,
+    design_netlist,
+    design_under_test,
+    parts_by_module,
+    run_side,
+    scopes_of,
+)
 from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.engine.fast.gates.gates import SCRIPT
 from resil.rtl_harness.engine.fast.gates.moments import UnsupportedError
-from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.logic.build import built_netlist
 from resil.rtl_harness.logic.joined import Joined, joined
 from resil.rtl_harness.logic.netlist import LogicNetlist, packed_netlist, unpacked_netlist
-from resil.rtl_harness.tools import tail
 
 _HERE = Path(__file__).parent
 _SIDE = _HERE / "synthesis_side.py"
@@ -58,7 +56,7 @@ def logic_netlist(target: Target, elaboration: Elaboration, liberty: Path | None
         UnsupportedError: If gates cannot say what the bench or the clocks do.
     """
     target = frozen(target)
-    library = _library(target.cells or liberty)
+    library = library_text(target.cells or liberty)
     parameters = dict(elaboration.parameters)
     elaboration = with_hardware(target, elaboration)
     storage = [
@@ -78,7 +76,7 @@ def logic_netlist(target: Target, elaboration: Elaboration, liberty: Path | None
 
 def joined_design(target: Target, elaboration: Elaboration, liberty: Path | None = None) -> Joined:
     """Return cells, memories and wires of a target and its bench, of which `logic_netlist` makes gates."""
-    return _joined(frozen(target), elaboration, _library(target.cells or liberty))
+    return _joined(frozen(target), elaboration, library_text(target.cells or liberty))
 
 
 def _joined(target: Target, elaboration: Elaboration, library: str) -> Joined:
@@ -88,47 +86,35 @@ def _joined(target: Target, elaboration: Elaboration, library: str) -> Joined:
     def build(folder: Path) -> None:
         read = read_commands(target, parameters, ["--best-effort-hierarchy"], folder)
         config = {"read": read, "dut": target.dut, "top": target.top, "script": script}
-        _run_side(target, "bench", config, folder, _BENCH)
+        run_side(target, "bench", config, folder, _BENCH, _SIDE)
 
     key = content_key(rtl_key(target, parameters), target.dut, script, _SIDE)
     bench = _modules(cached_folder("logic-bench", key, build) / _BENCH)
-    scopes = _scopes(target, design_under_test(target, elaboration).instances)
-    parts = {f"{module}_{part}": path for module, part, _, path in scopes}
+    scopes = scopes_of(target, design_under_test(target, elaboration).instances)
+    parts = {scope.made: scope.path for scope in scopes}
     mapped = _modules(_mapped(target, elaboration, library) / _MAPPED)
     return joined(bench, mapped, target, cells_of(library), parts)
 
 
-def _library(liberty: Path | None) -> str:
-    if liberty is None:
-        return gate_table().liberty()
-    try:
-        return liberty.read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise HarnessError(
-            f"cannot read the Liberty file {liberty}: {error.strerror}; check the path"
-        ) from error
-
-
 def _mapped(target: Target, elaboration: Elaboration, library: str) -> Path:
     design = design_under_test(target, elaboration)
-    scopes = _scopes(target, design.instances)
-    own = _own_cells(target, library)
+    parts, own = parts_by_module(scopes_of(target, design.instances)), _own_cells(target, library)
 
     def build(folder: Path) -> None:
         (folder / "cells.lib").write_text(library, encoding="utf-8")
         config = {
             "design": str(design_netlist(target, elaboration) / DESIGN),
-            "scopes": _by_module(scopes),
+            "scopes": parts,
             "liberty": "cells.lib",
             "clock_gate": "" if own else smallest_clock_gate(library),
             "own": own,
             "gated_flip_flops": GATED_FLIP_FLOPS,
         }
-        _run_side(target, "map", config, folder, _MAPPED)
+        run_side(target, "map", config, folder, _MAPPED, _SIDE, "flip-flops with set and reset")
         for name in ("latches.json", "parts.json", "parted.il"):
             (folder / name).unlink(missing_ok=True)
 
-    key = content_key(design.gates_key, library, _by_module(scopes), GATED_FLIP_FLOPS, DEFINED, own, _SIDE)
+    key = content_key(design.gates_key, library, parts, GATED_FLIP_FLOPS, DEFINED, own, _SIDE)
     return cached_folder("logic-cells", key, build)
 
 
@@ -140,49 +126,9 @@ def _own_cells(target: Target, library: str) -> list[str]:
     return sorted(c.name for c in cells if c.latch is None and (not c.clock_gate or c.gating in GATING))
 
 
-def _scopes(target: Target, instances: Mapping[str, str]) -> list[tuple[str, str, str, str]]:
-    """Return the generate blocks that are blocks: module around, name of the part, path in it, whole path."""
-    paths = [path for own in target.blocks.values() for path in own if path not in instances]
-    found = []
-    for number, path in enumerate(paths):
-        around = max((i for i in instances if i and path.startswith(f"{i}.")), key=len, default=None)
-        if around is not None:
-            found.append((instances[around], f"{PART}{number}", path[len(around) + 1 :], path))
-    return found
-
-
-def _by_module(scopes: Iterable[tuple[str, str, str, str]]) -> dict[str, dict[str, str]]:
-    found: dict[str, dict[str, str]] = {}
-    for module, part, inside, _ in scopes:
-        found.setdefault(module, {})[inside] = part
-    return found
-
-
 def _modules(file: Path) -> Mapping[str, Any]:
     modules: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))["modules"]
     return modules
-
-
-def _run_side(target: Target, what: str, config: Mapping[str, Any], folder: Path, result: str) -> None:
-    (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, str(_SIDE), what, "config.json"],
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        errors="replace",
-        check=False,
-    )
-    if done.returncode != 0 or not (folder / result).is_file():
-        messages = done.stderr + done.stdout
-        found = said_of_source(messages, folder) or tail(messages, 15)
-        raise HarnessError(
-            f"synthesis of {target.name} to cells failed ({what}); check RTL and cell library (it needs an "
-            f"inverter, a buffer, 2-input gates and flip-flops with set and reset):\n{found}"
-        )
-    if what == "bench":
-        require_copies(done.stdout, folder)
 
 
 __all__ = ["UnsupportedError", "joined_design", "logic_netlist"]

@@ -5,10 +5,9 @@ Called as `python synthesis_side.py map|bench CONFIG.json` in the folder where t
 standard output.
 
 - map: from `design`, as `design/elaboration/synthesis_side.py` reads it, to the cells of the Liberty file,
-with
-  the steps that area is measured with: `mapped.json`, a module for each block that is a boundary. Undefined
-  values are 0 first, as in the simulator, so that netlist and RTL are equal in every state.
-  Cells in `own` stay as they are, under their names: the design is a netlist of them, and nothing is mapped.
+  with the steps that area is measured with: `mapped.json`, a module for each block that is a boundary.
+  Undefined values are 0 first, as in the simulator, so that netlist and RTL are equal in every state. Cells
+  in `own` stay as they are, under their names: the design is a netlist of them, and nothing is mapped.
 - bench: what closes the design, in words, with the design as one cell without content: `bench.json`.
 """
 

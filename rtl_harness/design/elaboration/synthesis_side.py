@@ -19,6 +19,7 @@ the log goes to standard output.
 """
 
 import json
+import os
 import re
 import sys
 from collections.abc import Collection, Iterator
@@ -41,6 +42,7 @@ _ABC_SCRIPT = "+strash;dc2;strash;&get,-n;&nf;&put"
 _GATE_PINS = ("E", "CK", "GCK")
 # No cell of the library: a flip-flop inside an SRAM macro takes area there.
 _IN_MACRO = "flip_flop_in_macro"
+_LATCHES = ("$dlatch", "$adlatch", "$dlatchsr")
 _STORAGE = "*/t:*dff* */t:*dlatch* */t:*DFF* */t:*DLATCH* */t:$sr */t:$_SR_* */t:$ff */t:$_FF_ */t:$mem_v2"
 
 
@@ -53,8 +55,10 @@ def main(what: str, path: str) -> None:
 
 
 def _read(config: dict[str, Any], design: Any) -> None:  # noqa: ANN401
+    _run(design, *config["read"])
+    _free_closed_latches(design)
     # What is undefined is 0 in hardware as in the simulators: neither is free to choose.
-    _run(design, *config["read"], DEFINED)
+    _run(design, DEFINED)
     _keep(design, set(config["kept"]))
     marked = " ".join(f"*/a:{attribute}" for attribute in config["keep"])
     _run(design, f"select -set marked {marked}", f"select -set stored {_STORAGE}")
@@ -73,6 +77,37 @@ def _read(config: dict[str, Any], design: Any) -> None:  # noqa: ANN401
     )
     with open("instances.json", "w", encoding="utf-8") as file:
         json.dump(instances, file)
+
+
+def _free_closed_latches(design: Any) -> None:  # noqa: ANN401
+    """Let a latch have at its input, while it is closed, what it has while it is open: nothing takes that.
+
+    The front end puts a multiplexer there, with an undefined input: as 0 it would be a gate of its own. Those
+    whose output something else reads keep their undefined values.
+    """
+    types = {cell.type.str() for module in design.modules_.values() for cell in module.cells_.values()}
+    if types.isdisjoint(_LATCHES):
+        return
+    _run(design, "write_json words.json")
+    with open("words.json", encoding="utf-8") as file:
+        modules = json.load(file)["modules"]
+    os.remove("words.json")
+    for name, module in modules.items():
+        ported = {bit for port in module["ports"].values() for bit in port["bits"]}
+        into: set[Any] = set()
+        elsewhere, muxes = set(ported), {}
+        for own, cell in module["cells"].items():
+            for pin, bits in cell["connections"].items():
+                if cell["type"] in _LATCHES and pin == "D":
+                    into.update(bits)
+                elif cell["port_directions"].get(pin) != "output":
+                    elsewhere.update(bits)
+            if cell["type"] in ("$mux", "$pmux"):
+                muxes[own] = set(cell["connections"]["Y"])
+        for own, bits in muxes.items():
+            if bits <= into - elsewhere:
+                design.module(_id(name)).cell(_id(own)).set_bool_attribute(_id("closed"), True)
+    _run(design, "opt_expr -mux_undef */a:closed", "setattr -unset closed */a:closed")
 
 
 def _part(config: dict[str, Any], design: Any) -> None:  # noqa: ANN401

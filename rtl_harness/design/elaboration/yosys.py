@@ -92,8 +92,18 @@ def run_yosys(script: Sequence[str], folder: Path, what: str) -> str:
     """
     path = folder / "script.ys"
     path.write_text("\n".join(script) + "\n", encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, str(_SIDE), str(path)],
+    done = run_side_script(_SIDE, [str(path)], folder)
+    if done.returncode != 0:
+        found = said_of_source(done.stderr, folder) or tail(done.stdout + done.stderr, 15)
+        raise HarnessError(f"{what} failed; correct the RTL or the target file:\n{found}")
+    require_copies(done.stdout, folder)
+    return done.stdout
+
+
+def run_side_script(script: Path, arguments: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a script that has Yosys in it, in a process of its own and in `folder`; return how it ended."""
+    return subprocess.run(
+        [sys.executable, str(script), *arguments],
         cwd=folder,
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -101,11 +111,6 @@ def run_yosys(script: Sequence[str], folder: Path, what: str) -> str:
         errors="replace",
         check=False,
     )
-    if done.returncode != 0:
-        found = said_of_source(done.stderr, folder) or tail(done.stdout + done.stderr, 15)
-        raise HarnessError(f"{what} failed; correct the RTL or the target file:\n{found}")
-    require_copies(done.stdout, folder)
-    return done.stdout
 
 
 def require_copies(log: str, folder: Path) -> None:
