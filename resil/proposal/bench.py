@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from resil.proposal.buses import Bus
 from resil.proposal.design import OwnDesign
+from resil.proposal.parts import SOURCE, BenchPart, part_of
 from resil.rtl_harness.replay.ports import TopPort
 
 # Cycles that a bench without a host runs; words of its memories.
@@ -55,8 +56,12 @@ _ABSENT = {"arburst": "2'd1", "awburst": "2'd1", "wlast": "1'b1", "wstrb": "'1"}
 
 
 def memories(design: OwnDesign) -> list[Bus]:
-    """Return the buses behind which the bench has a memory."""
-    return [bus for bus in design.buses if bus.manager and bus.kind.name in _MEMORIES]
+    """Return the buses behind which, or in front of which, the bench has a memory."""
+    return [bus for bus in design.buses if _is_axi(bus) or part_of(bus) is not None]
+
+
+def _is_axi(bus: Bus) -> bool:
+    return bus.manager and bus.kind.name in _MEMORIES
 
 
 def host(design: OwnDesign) -> Bus | None:
@@ -87,8 +92,10 @@ def bench_keys(design: OwnDesign) -> dict[str, str]:
     tables = {"stimulus": ("u_stimulus.mem_q", _width(_free(design, "input")) // 8, False)}
     tables["sink"] = ("u_sink.mem_q", _width(_free(design, "output")) // 8, True)
     for number, bus in enumerate(memories(design)):
-        width = bus.ports["wdata"].width
-        tables[f"memory{number}"] = (f"u_memory{number}.mem_q", width // 8, True)
+        part = part_of(bus)
+        size = bus.ports["wdata"].width // 8 if part is None else part.word_bytes(bus)
+        inside = "mem_q" if part is None else part.memory
+        tables[f"memory{number}"] = (f"u_memory{number}.{inside}", size, part is not SOURCE)
     if host(design) is not None:
         tables["boot"] = ("u_boot.program_q", 16, False)
     rows = [
@@ -105,7 +112,7 @@ def bench_work(design: OwnDesign) -> list[str]:
     lines = ["[workload]", "", "[[workload.images]]", 'memory = "stimulus"']
     lines += [f'file = "stimulus.hex"           # a person decides: inputs ({names}), a word a cycle']
     for number, bus in enumerate(memories(design)):
-        lines += ["", f"# [[workload.images]]             # a person decides: content behind {bus.title}"]
+        lines += ["", f"# [[workload.images]]             # a person decides: content at {bus.title}"]
         lines += [f'# memory = "memory{number}"', '# file = "memory.bin"']
     if host(design) is not None:
         lines += ["", "[[workload.images]]", 'memory = "boot"']
@@ -129,7 +136,7 @@ def bench_text(design: OwnDesign) -> str:
     ends = "host_done" if host(design) is not None else f"cycle_q == 32'd{CYCLES - 1}"
     parts = [
         _head(design, ends),
-        *(_memory(bus, number) for number, bus in enumerate(memories(design))),
+        *(_served(bus, number) for number, bus in enumerate(memories(design))),
         _host(host(design)),
         _design(design),
         "endmodule\n",
@@ -195,6 +202,35 @@ def _replay_memory(name: str, width: int, write: str, data: str, read: str) -> s
   resil_replay_mem #(.Words({CYCLES}), .Width({width}), .PlusArg("{name}")) u_{name} (
     .clk_i, .we_i({write}), .address_i(cycle_q[{(CYCLES - 1).bit_length() - 1}:0]),
     .data_i({data}), .data_o({read})
+  );
+"""
+
+
+def _served(bus: Bus, number: int) -> str:
+    part = part_of(bus)
+    return _memory(bus, number) if part is None else _part(part, bus, number)
+
+
+def _part(part: BenchPart, bus: Bus, number: int) -> str:
+    declared = "".join(f"  logic [{port.width - 1}:0] {port.name};\n" for port in bus.ports.values())
+    given = {**part.parameters(bus), "Words": str(CYCLES), "PlusArg": f'"memory{number}"'}
+    if part.module == "resil_wishbone_mem":
+        given["Pipelined"] = "1'b1" if "stall" in bus.ports else "1'b0"
+    parameters = ", ".join(f".{name}({value})" for name, value in given.items())
+    pins = part.pins(bus)
+    connected = {name for name in pins.values() if name}
+    joined = ",\n    ".join([".clk_i", ".rst_ni", *(f".{pin}({value})" for pin, value in pins.items())])
+    tied = "".join(
+        f"  assign {port.name} = '0;\n"
+        for port in bus.ports.values()
+        if port.direction == "input" and port.name not in connected
+    )
+    return f"""\
+  // {bus.title}
+{declared}{tied}  {part.module} #(
+    {parameters}
+  ) u_memory{number} (
+    {joined}
   );
 """
 

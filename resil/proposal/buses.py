@@ -217,6 +217,11 @@ def _bus(kind: BusKind, prefix: str, ports: Sequence[TopPort]) -> Bus | None:
     names = {bare(port.name): port for port in sorted(ports, key=lambda own: own.direction == "output")}
     every = (*kind.signals, *kind.optional)
     own = {signal: names[prefix + signal] for signal in every if prefix + signal in names}
+    if kind.name == "Wishbone":
+        # dat_i and dat_o of the design have one bare name.
+        both = {port.direction: port for port in ports if bare(port.name) == f"{prefix}dat"}
+        own.pop("dat", None)
+        own |= {f"dat_{direction[0]}": port for direction, port in both.items()}
     if any(signal not in own for signal in kind.signals):
         return None
     if any(prefix + signal in names for signal in kind.absent):

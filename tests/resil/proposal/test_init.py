@@ -109,6 +109,34 @@ def test_without_a_recording_a_bench_is_written_that_runs(design, tmp_path, monk
     assert states["golden run"] == "passed"
 
 
+def test_each_known_bus_has_a_part_that_answers(tmp_path, monkeypatch, capsys):
+    """The design raises its alarm if a word that it wrote does not come back: the golden run has none."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rtl.f").write_text(f"{HERE / 'many_buses.sv'}\n")
+    assert main(["init", "--top", "many_buses", "-f", "rtl.f", "--out", "own"]) == 0
+    bench = Path("own/rtl/many_buses_bench.sv").read_text()
+    parts = ("obi_mem", "ahb_mem", "tilelink_mem", "wishbone_mem", "sram", "axis_sink")
+    assert [own for own in parts if f"resil_{own} #(" not in bench] == []
+    assert 'error = "error_o"' in Path("own/target.toml").read_text() or "error_o" in bench
+    capsys.readouterr()
+    main(["check", "own/campaign.toml", "--json", "--quiet"])
+    steps = {step["name"]: step for step in json.loads(capsys.readouterr().out)["steps"]}
+    assert steps["golden run"]["state"] == "passed", steps["golden run"]
+
+
+def test_a_part_that_does_not_answer_right_is_seen(tmp_path, monkeypatch, capsys):
+    """What the test before rests on: with another word in the answer the golden run has an alarm."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rtl.f").write_text(f"{HERE / 'many_buses.sv'}\n")
+    assert main(["init", "--top", "many_buses", "-f", "rtl.f", "--out", "own"]) == 0
+    bench = Path("own/rtl/many_buses_bench.sv")
+    bench.write_text(bench.read_text().replace(".hrdata_o(hrdata_i)", ".hrdata_o()"))
+    capsys.readouterr()
+    main(["check", "own/campaign.toml", "--json", "--quiet"])
+    steps = {step["name"]: step for step in json.loads(capsys.readouterr().out)["steps"]}
+    assert steps["golden run"]["state"] != "passed"
+
+
 @pytest.mark.parametrize(
     ("arguments", "field"),
     [

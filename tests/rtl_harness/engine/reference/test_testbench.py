@@ -3,15 +3,10 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
-from cocotb_tools.runner import get_runner
 
 from resil.rtl_harness.design.elaboration import elaborate
 from resil.rtl_harness.design.target import Target, TargetAlarm
@@ -23,7 +18,7 @@ from resil.rtl_harness.engine.workload import driven_workload
 from resil.rtl_harness.errors import CocotbTestError, HarnessError, SimulationError
 from resil.rtl_harness.faults import Fault, Outcome, Seen
 from resil.rtl_harness.replay.shell import in_shell
-from resil.rtl_harness.tools import find_verilator
+from testkit.cocotb_runner import built, failures
 
 HERE = Path(__file__).parent
 DESIGN = Target(
@@ -75,20 +70,7 @@ def site(elaboration, name, bit=0):
 def own_runner(tmp_path_factory):
     """Run a test under cocotb's runner, beside a task that inverts a bit; return its verdict."""
     folder = tmp_path_factory.mktemp("runner")
-    runner = get_runner("verilator")
-    found, tools = find_verilator(), folder / "bin"
-    tools.mkdir()
-    (tools / "verilator").write_text(f'#!/bin/sh\nVERILATOR_ROOT={found.root} exec {found.program} "$@"\n')
-    (tools / "verilator").chmod(0o755)
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setenv("PATH", str(tools), prepend=os.pathsep)
-        runner.build(
-            sources=DESIGN.sources,
-            hdl_toplevel=DESIGN.top,
-            build_dir=folder / "built",
-            build_args=["-Wno-fatal"],
-            timescale=("1ns", "1ps"),
-        )
+    build = built(DESIGN.sources, DESIGN.top, folder)
     (folder / "flipping.py").write_text(
         "import os, sys, cocotb\nfrom cocotb.handle import Immediate\n"
         "from cocotb.triggers import RisingEdge, Timer\nimport bench_tests\n"
@@ -105,22 +87,8 @@ def own_runner(tmp_path_factory):
     )
 
     def run(test, name, bit, cycle, seed):
-        results = folder / "results.xml"
-        results.unlink(missing_ok=True)
         given = {"OWN": test, "FLIP": f"{name} {bit} {cycle}", "OWN_SEED": str(seed)}
-        code = (
-            "from cocotb_tools.runner import get_runner\n"
-            "get_runner('verilator').test(test_module='flipping', hdl_toplevel_lang='verilog', "
-            f"hdl_toplevel={DESIGN.top!r}, "
-            f"build_dir={str(folder / 'built')!r}, test_dir={str(folder)!r}, results_xml={str(results)!r})\n"
-        )
-        path = os.pathsep.join([str(folder), str(HERE), *filter(None, sys.path)])
-        environment = {**os.environ, **given, "PYTHONPATH": path}
-        done = subprocess.run(
-            [sys.executable, "-c", code], env=environment, check=False, capture_output=True, timeout=120
-        )
-        assert results.exists(), done.stderr.decode()[-800:]
-        return ElementTree.parse(results).getroot().find(".//failure") is None
+        return not failures(build, DESIGN.top, "flipping", [HERE], given)
 
     return run
 
