@@ -2,8 +2,8 @@
 """Permanent faults in the gates of mechanisms that are built, on a block in lockstep and on the NPU.
 
 Called as `python -m benchmarks.protection.mechanism_faults [DESIGN...] [--function N] [--own N] [--seconds N]
-[--seed N]`. Builds the protection into examples/awkward (control and lanes in lockstep) and into the NPU of 32
-MACs, which runs `digits` (`NPU_GROUPS`). Then does what `resil mechanisms` does, and prints it.
+[--seed N]`. Builds the protection into examples/awkward (its control in lockstep) and into the NPU of 32 MACs,
+which runs `digits` (`NPU_GROUPS`). Then does what `resil mechanisms` does, and prints it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from resil.rtl_harness.design.target import load_target
 from resil.rtl_harness.redundancy import Mechanism, ProtectionGroup, build_protection
 
 ROOT = Path(__file__).parents[2]
-LOCKSTEP_GROUPS = (("control", Mechanism.LOCKSTEP), ("lanes", Mechanism.LOCKSTEP))
+LOCKSTEP_GROUPS = (("control", Mechanism.LOCKSTEP),)
 NPU_GROUPS = (
     ("cpm", Mechanism.TRIPLICATION),
     ("u_npu.u_cc.u_apb.qbase_q", Mechanism.DUPLICATION),
