@@ -7,11 +7,36 @@ Definitions, formulas and what is left out: `docs/explanation/safety.md`.
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 
 from resil.stats.evidence import Evidence
-from resil.stats.intervals import Interval
+from resil.stats.intervals import Interval, clopper_pearson
 from resil.stats.judgement import Kind, Row, judged, not_assessed
 from resil.stats.metrics import spfm
+
+
+@dataclass(frozen=True)
+class LatentPins:
+    """What pairs of faults say of permanent faults in the gates of mechanisms.
+
+    Attributes:
+        fit_raw: Base rate of all pins of mechanisms, in FIT.
+        latent: Simulated faults that count as latent: those that nothing reports and that are not shown safe.
+        trials: Simulated faults, drawn evenly from all pins of mechanisms.
+        complete: They are all that there are.
+    """
+
+    fit_raw: float
+    latent: int
+    trials: int
+    complete: bool = False
+
+    def rate(self, confidence: float) -> Interval:
+        """Return the rate of latent faults in FIT, with exact two-sided limits."""
+        found = clopper_pearson(self.latent, self.trials, confidence)
+        if self.complete and self.trials:
+            found = Interval(found.estimate, found.estimate, found.estimate, confidence)
+        return found.scaled(self.fit_raw)
 
 
 def spfm_row(kind: Kind, evidence: Evidence, hazardous: Collection[str]) -> Row:
@@ -77,6 +102,7 @@ def lfm_row(
     hazardous: Collection[str],
     mechanisms: Evidence,
     detected: Collection[str],
+    pins: LatentPins | None = None,
 ) -> Row:
     """Judge the latent fault metric, `1 - sum lambda_MPF,latent / sum (lambda - lambda_SPF - lambda_RF)`.
 
@@ -85,7 +111,10 @@ def lfm_row(
     known to be safe. Faults of what the mechanisms guard that do nothing by themselves are taken as safe; the
     row "sensitivity" counts them too.
 
-    The limits join those of both rates at their worst, each at half of the error, so the row keeps the
+    With `pins` that is known of the gates of mechanisms: a quiet fault is not latent if all second faults in
+    what its mechanism guards were simulated with it, and none is hazardous that is not so by itself.
+
+    The limits join those of the rates at their worst, each at its part of the error, so the row keeps the
     confidence of the others (Bonferroni).
 
     Args:
@@ -94,16 +123,23 @@ def lfm_row(
         hazardous: Outcomes that violate the safety goal.
         mechanisms: The part of the evidence that lies in storage of the mechanisms.
         detected: Outcomes that a mechanism reported in time.
+        pins: Of the gates of mechanisms, which are then not in `mechanisms`; None if they are.
 
     References:
         ISO 26262-5:2018, 8.4.6 and Annex C.3.
     """
-    for found in (evidence, mechanisms):
+    for found in (evidence, mechanisms) if pins is None or mechanisms.groups else (evidence,):
         if (missing := _nothing_known(kind, found)) is not None:
             return missing
     quiet = {key for group in mechanisms.groups for key in group.counts} - set(hazardous) - set(detected)
-    confidence = 0.5 + evidence.confidence / 2.0
+    parts = 2 if pins is None else 3
+    confidence = 1.0 - (1.0 - evidence.confidence) / parts
     bad, latent = evidence.at(confidence).rate(hazardous), mechanisms.at(confidence).rate(quiet)
+    if pins is not None:
+        more = pins.rate(confidence)
+        latent = Interval(
+            latent.estimate + more.estimate, latent.lo + more.lo, latent.hi + more.hi, confidence
+        )
     whole = evidence.fit_raw
     if bad.hi >= whole:
         return not_assessed(

@@ -2,7 +2,7 @@
 """Permanent faults in the gates of mechanisms that are built, on a block in lockstep and on the NPU.
 
 Called as `python -m benchmarks.protection.mechanism_faults [DESIGN...] [--function N] [--own N] [--seconds N]
-[--seed N]`. Builds the protection into examples/awkward (its control in lockstep) and into the NPU of 32 MACs,
+[--seed N]`. Builds the protection into examples/awkward (control in lockstep) and into the NPU of 32 MACs,
 which runs `digits` (`NPU_GROUPS`). Then does what `resil mechanisms` does, and prints it.
 """
 

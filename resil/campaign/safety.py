@@ -55,6 +55,7 @@ class SafetySettings:
         permanent: A finished campaign of permanent faults on the same target and network.
         logic: One of pulses in logic.
         permanent_logic: One of stuck pins of cells.
+        mechanism_faults: Folder of what `resil mechanisms` found of the same design.
         derated: Rates of pulses are those that timing and attenuation leave.
         lifetime_hours: Operating time over which a mechanism may have failed unnoticed.
         left_out: Why storage that is not injected is no part of the claims; "" if there is no reason.
@@ -77,6 +78,7 @@ class SafetySettings:
     permanent: Path | None = None
     logic: Path | None = None
     permanent_logic: Path | None = None
+    mechanism_faults: Path | None = None
     derated: bool = False
     lifetime_hours: float | None = None
     left_out: str = ""
@@ -133,6 +135,7 @@ def read_safety(section: Section, hazardous: tuple[str, ...], budget_fit: float 
         _folder(section, "permanent"),
         _folder(section, "logic"),
         _folder(section, "permanent_logic"),
+        _folder(section, "mechanism_faults"),
         section.flag("derated"),
         _number(section, "lifetime_hours"),
         section.text("left_out") if section.has("left_out") else "",
@@ -277,6 +280,13 @@ def _check_claims(section: Section, settings: SafetySettings) -> None:
             "permanent with it, the run folder of a stuck-at campaign of storage",
             "none",
             "add it: the rows of permanent faults are about both",
+        )
+    if settings.mechanism_faults is not None and settings.permanent is None:
+        raise section.fail(
+            "mechanism_faults",
+            "permanent with it, the run folder of a stuck-at campaign, whose rates it takes",
+            "none",
+            "add it, or remove the key",
         )
     if settings.derated and settings.logic is None:
         raise section.fail(

@@ -111,6 +111,13 @@ SAFETY = KeyTable(
             ABSENT,
         ),
         Key(
+            "mechanism_faults",
+            "path",
+            "Folder of what `resil mechanisms` found of this design and input; it takes a run of stuck pins. "
+            "In `lfm_permanent` faults in gates of mechanisms then count as latent by pairs of faults.",
+            ABSENT,
+        ),
+        Key(
             "derated",
             "boolean",
             "Take rates of pulses as timing and attenuation leave them. Without the key each counts as if it "

@@ -225,6 +225,7 @@ def _safety(campaign: Campaign) -> dict[str, Value | None]:
         "permanent": str(safety.permanent) if safety.permanent else None,
         "logic": str(safety.logic) if safety.logic else None,
         "permanent_logic": str(safety.permanent_logic) if safety.permanent_logic else None,
+        "mechanism_faults": str(safety.mechanism_faults) if safety.mechanism_faults else None,
         "derated": safety.derated or None,
         "lifetime_hours": safety.lifetime_hours,
         "left_out": safety.left_out or None,

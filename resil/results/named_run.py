@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
 
+from resil.record.blocks import LOGIC
 from resil.stats.evidence import Evidence
+from resil.stats.safety import LatentPins
 
 NO_PERMANENT = "No stuck-at campaign was given ([safety] permanent)."
 NO_LOGIC = "transients in logic ([safety] logic names no run of them)"
@@ -29,6 +31,7 @@ class NamedRun:
         same_inputs: Whether it ran the same inputs as the campaign that names it, by content.
         without: Which faults of the same sort are in no run that was named, in words; "" if none is missing.
         derating: Of pulses in logic, the part that timing and attenuation leave; 1 of all other faults.
+        pins: What pairs of faults say of the gates of mechanisms; None if no answer of them is named.
     """
 
     evidence: Evidence
@@ -40,11 +43,13 @@ class NamedRun:
     same_inputs: bool = True
     without: str = ""
     derating: float = 1.0
+    pins: LatentPins | None = None
 
     def varied(self, factors: Mapping[str, float]) -> NamedRun:
         """Return the same with the raw rates of kinds of storage multiplied."""
         mechanisms = None if self.mechanisms is None else self.mechanisms.scaled(factors)
-        return replace(self, evidence=self.evidence.scaled(factors), mechanisms=mechanisms)
+        pins = self.pins and replace(self.pins, fit_raw=self.pins.fit_raw * factors.get(LOGIC, 1.0))
+        return replace(self, evidence=self.evidence.scaled(factors), mechanisms=mechanisms, pins=pins)
 
     def joined(self, logic: NamedRun) -> NamedRun:
         """Return permanent faults of storage, which these are, with those of logic.
@@ -62,6 +67,7 @@ class NamedRun:
             _corners(self.rates, logic.rates),
             " ".join(dict.fromkeys(text for text in (self.remark, logic.remark) if text)),
             self.same_inputs and logic.same_inputs,
+            pins=logic.pins,
         )
 
 

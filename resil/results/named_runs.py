@@ -29,6 +29,7 @@ from resil.folder.store import INJECTIONS, SITES, recorded_definition
 from resil.record.blocks import LOGIC, RecordedStratum
 from resil.record.summary import Summary
 from resil.results.named_run import NO_PERMANENT, NO_PERMANENT_LOGIC, NamedRun, NamedRuns
+from resil.results.pair_evidence import latent_pins
 from resil.results.safety_grounds import belongs
 from resil.results.sampling_facts import beyond_sample
 from resil.rtl_harness.design.sites import Hardware
@@ -83,6 +84,15 @@ def named_runs(campaign: Campaign, bench: Bench) -> NamedRuns:
     settings = campaign.safety
     if settings is None:
         return NamedRuns()
+    found = _named_runs(campaign, settings, bench)
+    permanent = found.permanent
+    if settings.mechanism_faults is None or isinstance(permanent, str) or permanent.pins is not None:
+        return found
+    without = "expected a run of stuck pins, whose rates it takes, found none; name one as permanent_logic"
+    return NamedRuns(f"[safety] mechanism_faults cannot be used: {without}.", found.logic)
+
+
+def _named_runs(campaign: Campaign, settings: SafetySettings, bench: Bench) -> NamedRuns:
     netlists: dict[str, str] = {}
 
     def read(role: _Role, folder: Path) -> NamedRun | str:
@@ -229,6 +239,12 @@ def _named(
         for key, counts in own.items():
             together[key] = together.get(key, Counter()) + counts
     everything, mechanisms = _groups(raw, bits, together)
+    pins = None
+    if role is not _LOGIC and settings.mechanism_faults is not None and _has_logic(found):
+        rate = sum(own for (_, kind), own in raw.items() if kind == LOGIC)
+        count = sum(own for (_, kind, _), own in bits.items() if kind == LOGIC)
+        netlist = recorded_definition(found.path).get(_NETLIST, "")
+        pins = latent_pins(campaign, settings.mechanism_faults, bench.hashes, netlist, rate / count)
     labels = tuple(sorted(by_input)) if over_inputs else ()
     inputs = [_groups(raw, bits, by_input[label]) for label in labels]
     confidence = campaign.confidence
@@ -242,6 +258,7 @@ def _named(
         recorded_definition(found.path).get("workloads") == bench.identity.definition.get("workloads"),
         NO_PERMANENT_LOGIC if role is _PERMANENT and not _has_logic(found) else "",
         rates.derating,
+        pins,
     )
 
 

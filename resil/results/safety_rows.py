@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from resil.campaign.safety import SafetyMechanism, SafetySettings
@@ -18,6 +18,7 @@ from resil.stats.evidence import Evidence
 from resil.stats.judgement import STATES, Kind, Row, not_assessed, whole, worst
 from resil.stats.metrics import spfm
 from resil.stats.safety import (
+    LatentPins,
     coverage_row,
     dual_point,
     lfm_row,
@@ -323,11 +324,14 @@ def _permanent_rows(grounds: Grounds, hazards: Hazards, kinds: Mapping[str, Kind
     names = classes_of(found.evidence)
     hazardous = hazards.among(names)
     rows = [_parted(spfm_row(spfm_kind, found.evidence, hazardous), found.evidence, hazardous)]
-    if found.mechanisms is None:
+    if found.mechanisms is None and found.pins is None:
         reason = "No mechanism names its own storage, so nothing is known of faults in mechanisms."
         return [*rows, not_assessed(lfm_kind, reason)]
     detected = {name for name in names if Class.of(name).outcome == DUE} - hazardous
     quiet = {name for name in names if hazards.latent and Class.of(name).seen == "latent"}
+    if found.pins is not None:
+        return [*rows, _lfm_by_pairs(lfm_kind, found, found.pins, hazardous, detected - quiet)]
+    assert found.mechanisms is not None
     row = lfm_row(lfm_kind, found.evidence, hazardous, found.mechanisms, detected - quiet)
     share = found.mechanisms.fit_raw / found.evidence.fit_raw if found.evidence.fit_raw else 0.0
     scope = (
@@ -338,6 +342,22 @@ def _permanent_rows(grounds: Grounds, hazards: Hazards, kinds: Mapping[str, Kind
         f"mechanisms, {100 * share:.3g} % of the base rate."
     )
     return [*rows, replace(row, reason=row.reason + scope)]
+
+
+def _lfm_by_pairs(
+    kind: Kind, found: NamedRun, pins: LatentPins, hazardous: frozenset[str], detected: Collection[str]
+) -> Row:
+    """Return the row of latent faults where faults in gates of mechanisms were followed by second ones."""
+    own = found.mechanisms or replace(found.evidence, groups=(), inputs=(), known={})
+    storage = own.where(lambda group: group.kind != LOGIC)
+    row = lfm_row(kind, found.evidence, hazardous, storage, detected, pins)
+    drawn = "all" if pins.complete else f"{pins.trials:,} drawn"
+    return replace(
+        row,
+        reason=f"{row.reason} Of {drawn} faults in gates of mechanisms ({pins.fit_raw:.3g} FIT) "
+        f"{pins.latent:,} count as latent: nothing reports them, and second faults did not show that they are "
+        f"safe. Of storage of mechanisms all quiet stuck bits do, of {storage.injections:,}.",
+    )
 
 
 def _class_rows(grounds: Grounds, hazards: Hazards, kinds: Mapping[str, Kind]) -> list[Row]:
