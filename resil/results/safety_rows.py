@@ -355,8 +355,8 @@ def _lfm_by_pairs(
     return replace(
         row,
         reason=f"{row.reason} Of {drawn} faults in gates of mechanisms ({pins.fit_raw:.3g} FIT) "
-        f"{pins.latent:,} count as latent: nothing reports them, and second faults did not show that they are "
-        f"safe. Of storage of mechanisms all quiet stuck bits do, of {storage.injections:,}.",
+        f"{pins.latent:,} count as latent: nothing reports them, and second faults did not show that they "
+        f"are safe. Of storage of mechanisms all quiet stuck bits do, of {storage.injections:,}.",
     )
 
 
