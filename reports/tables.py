@@ -354,11 +354,9 @@ def protection_line(protection: ProtectionState, safety: Safety | None = None) -
 
 
 def _plan_line(protection: ProtectionState) -> str:
-    beyond = protection.plan.exceeds_with_logic
     if protection.plan.result == "not_needed":
         bound = numbers.fit(protection.plan.fit_hi_unprotected)
-        head = "BUDGET MISSED WITH LOGIC, not by storage alone" if beyond else "NO PROTECTION NEEDED"
-        return f"{head}: at most {bound} FIT unprotected; asked: {protection.plan.target}."
+        return f"NO PROTECTION NEEDED: at most {bound} FIT unprotected; asked: {protection.plan.target}."
     if protection.plan.result == "infeasible":
         why = f": {protection.plan.reason}" if protection.plan.reason else ""
         return f"INFEASIBLE: no set of the known options reaches {protection.plan.target}{why}."
@@ -367,9 +365,8 @@ def _plan_line(protection: ProtectionState) -> str:
     proof = "" if protection.plan.gap is None else f"; optimality gap {numbers.percent(protection.plan.gap)}"
     spfm = "" if protection.plan.spfm is None else _spfm(protection)
     measured = "measured " if protection.area_measured else ""
-    head = "BUDGET MISSED WITH LOGIC, storage alone is protected" if beyond else "PROTECTED"
     return (
-        f"{head}: at most {numbers.fit(protection.plan.fit_hi)} FIT for"
+        f"PROTECTED: at most {numbers.fit(protection.plan.fit_hi)} FIT for"
         f" +{numbers.percent(protection.area_overhead)} {measured}area{against}"
         f" (asked: {protection.plan.target}{proof}).{spfm}"
     )

@@ -32,6 +32,7 @@ from resil.protection.blocks import read_blocks
 from resil.protection.corners import corners_of
 from resil.protection.items import ProtectableDesign
 from resil.protection.limits_basis import cells_of_limits, network_of_limits
+from resil.protection.logic import block_logic
 from resil.protection.options import WATCHDOG, OptionSet, ProtectionError
 from resil.protection.risks import DETECTED, HANG, HARMFUL, Network
 from resil.protection.units import Cells, Granularity, ProtectableStorage, cells_of, units_of
@@ -291,6 +292,7 @@ def _network(one: Finished, name: str, sites: IntArray) -> Network:
         input=rows["input"].to_numpy().astype(np.int64) if campaign.over_inputs else None,
         labels=tuple(sorted(summary.campaign.inputs)),
         population=summary.verdict.population,
+        logic=block_logic(summary),
     )
 
 

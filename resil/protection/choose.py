@@ -21,6 +21,7 @@ from resil.protection.items import (
     Left,
     Menu,
     ProtectableDesign,
+    covered_logic,
     menu_of_units,
     what_is_left,
     whole_npu,
@@ -81,6 +82,11 @@ class Candidate:
                     kind = design.cells.kind[cell]
                     found[cell] = Effect.of(item.option, kind, network.hazardous, network.clusters)
         return found
+
+    def logic_left(self, design: ProtectableDesign, network: Network) -> tuple[float, float]:
+        """Return the hazardous pulses in logic that are left, and their upper limit; 0 if none are known."""
+        covered = covered_logic(design, self.items, network.hazardous)
+        return (0.0, 0.0) if network.logic is None else network.logic.left(covered)
 
 
 @dataclass(frozen=True)
@@ -235,7 +241,9 @@ class Chooser:
         asked, limits = self._targets, []
         for own in left:
             if asked.budget_fit is not None and own.highest:
-                limits.append((own.fit, reserve * asked.budget_fit))
+                # Of logic the upper limit counts, whatever share of the rest storage may use.
+                most = asked.budget_fit - own.logic_before
+                limits.append((own.fit - reserve * own.logic, reserve * most))
             if asked.fit_share is not None:
                 limits.append((own.fit, reserve * asked.fit_share * own.before))
             if asked.spfm is not None:
@@ -312,4 +320,7 @@ def _judged(
     design: ProtectableDesign, networks: Sequence[Network], candidate: Candidate
 ) -> tuple[JudgedSet, ...]:
     effects, cells, whole = partial(candidate.effects, design), design.cells, candidate.mechanisms
-    return tuple(judge_over_corners(network, cells, effects, whole) for network in networks)
+    return tuple(
+        judge_over_corners(network, cells, effects, whole, candidate.logic_left(design, network))
+        for network in networks
+    )

@@ -175,7 +175,7 @@ class Allowed:
         """
         claims = () if safety is None else safety.claims
         least = [plan.spfm_target]
-        budgets, due = [plan.budget_fit], [plan.due_fit_target]
+        budgets, due = [plan.storage_budget], [plan.due_fit_target]
         if safety is not None:
             least.append(safety.spfm if "spfm_transient" in claims else None)
             budgets.append(safety.pmhf_fit if "pmhf_share" in claims else None)
@@ -373,7 +373,7 @@ def _unsound(found: Observed) -> list[str]:
 
 
 def _limits(plan: Protection, row: ConfirmingNetwork) -> list[str]:
-    budget, target, due = plan.budget_fit, plan.spfm_target, plan.due_fit_target
+    budget, target, due = plan.storage_budget, plan.spfm_target, plan.due_fit_target
     asked = plan.fit_share_target
     reasons = []
     at = f", {row.corner}," if row.corner else ""

@@ -51,7 +51,6 @@ class Protected:
         folder: Where it is built; None if none was wanted.
         build: That was made there or taken; None likewise.
         confirmation: That was made now; None if none was.
-        exceeds_with_logic: Whether on any of the runs storage alone keeps the budget, and not with its logic.
     """
 
     run_dir: Path
@@ -60,7 +59,6 @@ class Protected:
     folder: Path | None = None
     build: Build | None = None
     confirmation: Confirmation | None = None
-    exceeds_with_logic: bool = False
 
     @property
     def plan(self) -> Protection:
@@ -69,8 +67,8 @@ class Protected:
 
     @property
     def code(self) -> ExitCode:
-        """Met if a set keeps the targets, with logic if that is known, and by injection if that was asked."""
-        if self.exceeds_with_logic or (self.confirmation is not None and not self.confirmation.confirmed):
+        """Met if a set keeps the targets, and by injection if that was asked."""
+        if self.confirmation is not None and not self.confirmation.confirmed:
             return ExitCode.MISSED
         return _CODES[self.plan.result]
 
@@ -139,6 +137,4 @@ def protect(
     state = state_of(first.path, kept_plan(first.path, chosen.plan.name))
     if confirmation is not None and not confirmation.confirmed:
         state = replace(state, build=build, confirmation=confirmation)
-    results = Results(first.summary, state)
-    beyond = any(kept_plan(own.path, chosen.plan.name).exceeds_with_logic for own in chosen.found)
-    return Protected(first.path, results, state, folder, build, confirmation, beyond)
+    return Protected(first.path, Results(first.summary, state), state, folder, build, confirmation)

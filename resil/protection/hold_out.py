@@ -53,5 +53,6 @@ def on_hold_out(
         candidate = Chooser(design, others, risks, targets).least(reserve, seconds)
         if candidate is not None:
             effects = partial(candidate.effects, design)
-            found.append(judge_over_corners(left_out, design.cells, effects, candidate.mechanisms))
+            logic = candidate.logic_left(design, left_out)
+            found.append(judge_over_corners(left_out, design.cells, effects, candidate.mechanisms, logic))
     return found

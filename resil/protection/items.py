@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from resil.protection.blocks import UnprotectedBlock
 from resil.protection.effects import Effect, Mechanisms, undetected
-from resil.protection.options import ERROR_FLAG, WATCHDOG, OptionSet, ProtectionError, ProtectionOption
+from resil.protection.options import ERROR_FLAG, KINDS, WATCHDOG, OptionSet, ProtectionError, ProtectionOption
 from resil.protection.risks import Network
 from resil.protection.units import Cells, Unit
 
@@ -261,6 +261,8 @@ class Left:
         due: Detected failures.
         before: Hazardous rate of the design without protection, as the campaign counts it.
         highest: No corner of the raw rates has higher ones.
+        logic: By how much the upper limit of hazardous pulses in logic is lower than without protection.
+        logic_before: That limit without protection; 0 where nothing is known of logic.
     """
 
     fit: FloatArray
@@ -268,6 +270,8 @@ class Left:
     due: FloatArray
     before: float
     highest: bool = True
+    logic: FloatArray = field(default_factory=lambda: np.zeros(0))
+    logic_before: float = 0.0
 
 
 def what_is_left(
@@ -314,7 +318,34 @@ def what_is_left(
             fit[number] += hurts * effect.due_of_raw * upsets
             left[number] += effect.raw * upsets
             due[number] += effect.due_of_raw * upsets + effect.due_kept * float(own_detected[own].sum())
-    return Left(fit, left, due, before)
+    logic = network.logic
+    if logic is None:
+        return Left(fit, left, due, before, logic=np.zeros(len(menu)))
+    spared = [
+        sum((1.0 - share) * logic.fit_hi.get(block, 0.0) for block, share in covered.items())
+        for covered in (covered_logic(design, [item], network.hazardous) for item in menu)
+    ]
+    return Left(fit, left, due, before, logic=np.array(spared), logic_before=sum(logic.fit_hi.values()))
+
+
+def covered_logic(
+    design: ProtectableDesign, items: Sequence[Item], hazardous: Sequence[str]
+) -> dict[str, float]:
+    """Return the share that is left of the logic of each block that is copied as a whole and compared.
+
+    It is what the copy leaves at the weak end of its coverage; its own logic is struck as well. Hardened
+    cells, parity, codes and copies of flip-flops alone guard what is stored: a pulse that they take in looks
+    right to them, so they cover none.
+    """
+    found: dict[str, float] = {}
+    for item in items:
+        option = item.option
+        if option is None or not item.block or not set(KINDS) <= set(option.protects):
+            continue
+        share = Effect.of(option, KINDS[0], hazardous).residual
+        for block in tuple(design.blocks) if item.block == NPU else (item.block,):
+            found[block] = min(share, found.get(block, 1.0))
+    return found
 
 
 def _sums(design: ProtectableDesign, of_cells: FloatArray) -> FloatArray:

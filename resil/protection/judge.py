@@ -53,6 +53,7 @@ class JudgedSet:
         corners: The same at the corners of the ranges of raw rates, by their names.
         inputs: Whose injections judge.
         population: What the figures are about, in words.
+        logic: Hazardous pulses in logic that are left, and their upper limit: in the budget, in nothing else.
     """
 
     network: str
@@ -67,6 +68,7 @@ class JudgedSet:
     corners: Mapping[str, JudgedSet] = field(default_factory=dict)
     inputs: int = 1
     population: str = ""
+    logic: tuple[float, float] = (0.0, 0.0)
 
     @property
     def worst(self) -> tuple[str, JudgedSet]:
@@ -89,8 +91,10 @@ class JudgedSet:
     def _missed(self, targets: Targets) -> list[str]:
         share = None if targets.fit_share is None else targets.fit_share * self.fit_before
         missed = []
-        if targets.budget_fit is not None and self.fit.hi > targets.budget_fit:
-            missed.append(f"{self.fit.hi:.3g} FIT at most, asked {targets.budget_fit:g}")
+        most = self.fit.hi + self.logic[1]
+        if targets.budget_fit is not None and most > targets.budget_fit:
+            of_logic = f", {self.logic[1]:.3g} of them in logic" if self.logic[1] else ""
+            missed.append(f"{most:.3g} FIT at most{of_logic}, asked {targets.budget_fit:g}")
         if share is not None and self.fit.hi > share:
             missed.append(f"{self.fit.hi:.3g} FIT at most, asked {share:.3g}")
         least = 0.0 if self.spfm_lo is None else self.spfm_lo
@@ -104,7 +108,11 @@ class JudgedSet:
 
 
 def judge_over_corners(
-    network: Network, cells: Cells, effects: Callable[[Network], Sequence[Effect]], mechanisms: Mechanisms
+    network: Network,
+    cells: Cells,
+    effects: Callable[[Network], Sequence[Effect]],
+    mechanisms: Mechanisms,
+    logic: tuple[float, float] = (0.0, 0.0),
 ) -> JudgedSet:
     """Return `judge` at the centre, with what it is at each corner of raw rates and sizes of upsets.
 
@@ -113,13 +121,14 @@ def judge_over_corners(
         cells: Likewise.
         effects: Those of the option of each cell, by how a network declares clusters.
         mechanisms: Of the whole NPU.
+        logic: What is left of hazardous pulses in logic, and its upper limit.
     """
     by_clusters: dict[tuple[float, ...], Sequence[Effect]] = {}
 
     def judged(own: Network) -> JudgedSet:
         if own.clusters not in by_clusters:
             by_clusters[own.clusters] = effects(own)
-        return judge(own, cells, by_clusters[own.clusters], mechanisms)
+        return replace(judge(own, cells, by_clusters[own.clusters], mechanisms), logic=logic)
 
     found = judged(network)
     corners = {name: judged(network.at(name)) for name in network.corners}

@@ -7,6 +7,7 @@ import numpy as np
 
 from resil.folder.finished import Finished
 from resil.protection.blocks import UnprotectedBlock
+from resil.protection.logic import block_logic
 from resil.protection.risks import Network, RateLimits
 from resil.protection.units import Cells
 
@@ -61,4 +62,5 @@ def network_of_limits(found: Finished, blocks: dict[str, UnprotectedBlock], cell
         clusters=tuple(summary.campaign.clusters),
         labels=tuple(summary.campaign.inputs),
         population=summary.verdict.population,
+        logic=block_logic(summary),
     )

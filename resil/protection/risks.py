@@ -18,6 +18,7 @@ import numpy.typing as npt
 from scipy.optimize import isotonic_regression
 
 from resil.protection.corners import Corner
+from resil.protection.logic import BlockLogic
 from resil.protection.units import Cells
 from resil.protection.watchdog_pace import WatchdogPace
 from resil.stats.sampling import mix
@@ -84,6 +85,7 @@ class Network:
             those that were run; None where it is these inputs.
         labels: Of all inputs that were run, likewise; those without an injection count as well.
         population: What its figures are about, in words.
+        logic: Hazardous pulses in logic; None where nothing is known of them.
     """
 
     name: str
@@ -102,6 +104,7 @@ class Network:
     input: IntArray | None = None
     labels: tuple[int, ...] = ()
     population: str = ""
+    logic: BlockLogic | None = None
 
     def at(self, corner: str) -> Network:
         """Return the network at a corner: with its raw rates, and the injections of its size alone."""

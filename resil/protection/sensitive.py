@@ -40,7 +40,7 @@ def missed_limits(
     fit = max(rate.lo for rate in rates)
     metric = min(spfm(rate, own.fit_raw).hi for rate, own in zip(rates, at, strict=True))
     missed = {
-        FIT: plan.budget_fit is not None and fit > plan.budget_fit,
+        FIT: plan.storage_budget is not None and fit > plan.storage_budget,
         SPFM: plan.spfm_target is not None and metric < plan.spfm_target,
         FIT_SHARE: plan.fit_share_target is not None and fit > 0.0,
         DUE: plan.due_fit_target is not None
@@ -66,7 +66,7 @@ def asks_of_hazards(plan: Protection) -> bool:
 
 def asked_text(plan: Protection) -> str:
     """Return what a network has to miss without protection, in words."""
-    asked = [] if plan.budget_fit is None else [f"more than {plan.budget_fit:g} FIT"]
+    asked = [] if plan.budget_fit is None else [f"more than {plan.storage_budget:g} FIT"]
     asked += [] if plan.spfm_target is None else [f"SPFM below {plan.spfm_target:.3%}"]
     asked += [] if plan.fit_share_target is None else ["hazardous failures"]
     if not asked and plan.due_fit_target is not None:

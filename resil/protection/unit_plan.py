@@ -11,9 +11,8 @@ import numpy as np
 from resil.protection.assumptions import assumptions
 from resil.protection.choose import Candidate, Choice
 from resil.protection.effects import Effect
-from resil.protection.items import NPU, Item, ProtectableDesign, item_area, whole_npu
+from resil.protection.items import NPU, Item, ProtectableDesign, covered_logic, item_area, whole_npu
 from resil.protection.judge import JudgedSet, judge
-from resil.protection.logic import logic_left
 from resil.protection.options import STATUSES, WATCHDOG
 from resil.protection.risks import Network
 from resil.protection.targets import Targets
@@ -26,6 +25,7 @@ from resil.record.protection_parts import (
     ChoosingRun,
     FrontPoint,
     JudgedNetwork,
+    LogicLeft,
     NpuMechanism,
     PlanBasis,
     ProtectedGroup,
@@ -115,17 +115,41 @@ def unit_plan(
                 **shared,
                 "basis": basis,
                 **_own(design, network, choice, judged),
-                "logic": logic_left(design, own, network, chosen, judged, targets.budget_fit),
+                "logic": _logic(design, network, chosen, judged, targets.budget_fit),
             }
         )
-        for basis, network, judged, own in zip(
+        for basis, network, judged in zip(
             (PlanBasis(summary=run.summary, injections=run.injections) for run in origin.runs),
             networks,
             choice.judged,
-            summaries,
             strict=True,
         )
     ]
+
+
+def _logic(
+    design: ProtectableDesign,
+    network: Network,
+    chosen: Candidate | None,
+    judged: JudgedSet,
+    budget: float | None,
+) -> LogicLeft | None:
+    """Return what a set leaves of pulses in logic; None where nothing was chosen, or nothing is known."""
+    if chosen is None or network.logic is None:
+        return None
+    covered = covered_logic(design, chosen.items, network.hazardous)
+    fit, fit_hi = judged.logic
+    whole = judged.worst[1].fit.hi + fit_hi
+    return LogicLeft(
+        copied=tuple(sorted(b for b, share in covered.items() if share < 1.0 and b in network.logic.fit)),
+        fit_before=network.logic.whole[0],
+        fit_hi_before=network.logic.whole[1],
+        fit=fit,
+        fit_hi=fit_hi,
+        with_storage=judged.fit.estimate + fit,
+        with_storage_hi=whole,
+        within_budget=None if budget is None else whole <= budget,
+    )
 
 
 def _own(design: ProtectableDesign, network: Network, choice: Choice, judged: JudgedSet) -> dict[str, object]:

@@ -119,7 +119,7 @@ def verify_build(
     built = read_built(folder, plan, known, campaign, progress)
     ledger, digest = LookLedger(folder, run_dirs), rtl_digest(built.target)
     kept = [plan, *(kept_plan(run_dir, plan.name) for run_dir in run_dirs[1:])]
-    plan = max(kept, key=lambda own: own.fit or 0.0)
+    plan = max(kept, key=lambda own: (own.fit or 0.0) + (0.0 if own.logic is None else own.logic.fit_hi))
     sizes, promised = sizes or Sizes(), plan.plain()
     asked = content_key(repr(sizes), *(json_text(promised[key]) for key in _PROMISED))
     works, look = next_look(ledger, run_dirs, folder, digest, asked, networks, seed)

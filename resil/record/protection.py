@@ -132,9 +132,10 @@ class Protection(Document):
     """Folder of what was built last of it, from the folder of the run; null if nothing was."""
 
     @property
-    def exceeds_with_logic(self) -> bool:
-        """Whether storage keeps the budget, and storage and logic together are not shown to."""
-        return self.logic is not None and self.logic.within_budget is False
+    def storage_budget(self) -> float | None:
+        """What of the budget is left for storage beside the limit of logic, in FIT; None without one."""
+        logic = 0.0 if self.logic is None else self.logic.fit_hi
+        return None if self.budget_fit is None else self.budget_fit - logic
 
     @property
     def target(self) -> str:

@@ -135,15 +135,11 @@ class LogicLeft(Typed):
         """The same in a sentence."""
         credit = f"copies of {', '.join(self.copied)} are credited for their logic" if self.copied else ""
         credit = credit or "nothing that was chosen covers logic"
-        said = {
-            None: "",
-            True: ", within the budget",
-            False: ", ABOVE THE BUDGET, which the choice keeps without it",
-        }
+        said = {None: "", True: ", within the budget", False: ", ABOVE THE BUDGET"}
         return (
-            f"Logic, which the choice does not go by: {self.fit:.3g} FIT, at most {self.fit_hi:.3g}, "
-            f"of {self.fit_before:.3g} of pulses ({credit}); with storage {self.with_storage:.3g} FIT, "
-            f"at most {self.with_storage_hi:.3g}{said[self.within_budget]}."
+            f"Logic: {self.fit:.3g} FIT, at most {self.fit_hi:.3g}, of {self.fit_before:.3g} of pulses "
+            f"({credit}); with storage {self.with_storage:.3g} FIT, at most "
+            f"{self.with_storage_hi:.3g}{said[self.within_budget]}."
         )
 
 

@@ -65,16 +65,14 @@ def chosen(target: str, protection: ProtectionState) -> TargetProtection:
         protection: As any of its networks keeps it.
     """
     plan = protection.plan
-    result = NOT_REACHED if plan.exceeds_with_logic else _RESULTS[plan.result]
+    result = _RESULTS[plan.result]
     reached = result != NOT_REACHED
     judged = plan.networks
     worst = max(judged, key=lambda own: own.corner_fit_hi, default=None)
     reasons = {
         NOT_NEEDED: "what is asked is kept unprotected, with the error flag and a host that reacts",
         REACHED: f"by {plan.granularity}, judged by injections that did not choose{_built(protection)}",
-        NOT_REACHED: "storage alone keeps what is asked, and not with its logic"
-        if plan.exceeds_with_logic
-        else plan.reason,
+        NOT_REACHED: plan.reason,
     }
     return TargetProtection(
         target=target,

@@ -110,15 +110,6 @@ def test_protection_line(summary_document, budget, head):
     assert f"a budget of {budget:g} FIT" in protection_line(protection)
 
 
-def test_what_logic_lifts_above_the_budget_is_not_called_protected(summary_document):
-    left = {name: 0.001 for name in ("fit_before", "fit_hi_before", "fit", "fit_hi", "with_storage")}
-    for budget in (0.01, 5.0):
-        document = example_protection(summary_document, budget)
-        for within, head in ((True, ("PROTECTED", "NO PROTECTION")), (False, ("BUDGET MISSED WITH LOGIC",))):
-            document["logic"] = {**left, "copied": [], "with_storage_hi": 2 * budget, "within_budget": within}
-            assert protection_line(protection_of(document)).startswith(head)
-
-
 def test_text_and_rich_reports_show_the_same_figures(summary, protection):
     plain = text_report(summary, protection)
     stream = io.StringIO()

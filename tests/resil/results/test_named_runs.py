@@ -207,19 +207,21 @@ def test_transient_rows_take_the_pulses_of_the_other_folder(folder, pulses, caps
     assert alone["logic"] == []
 
 
-def test_a_budget_that_storage_alone_keeps_is_missed(folder, pulses, capsys):
+def test_a_budget_that_storage_alone_keeps_is_kept_with_logic(folder, pulses, capsys):
     """The fault: PROTECTED and exit code 0, with a remark that logic is above the budget."""
     _, summary, _ = judge(folder, {'permanent = "stuck"': 'permanent = "stuck"\nlogic = "pulses"'})
     storage, logic = summary["verdict"]["corner_fit"][2], summary["logic"][-1]["logic_hi"]
     asked = storage + 0.5 * logic
-    wanted = ["protect", str(folder / "upsets"), "--budget-fit", str(asked), "--waive", "spfm"]
+    wanted = ["protect", str(folder / "upsets"), "--budget-fit", str(asked), "--waive", "spfm", "--json"]
     capsys.readouterr()
-    assert main(wanted) == ExitCode.MISSED
-    said = capsys.readouterr().out
-    assert "BUDGET MISSED WITH LOGIC" in said
-    assert "NO PROTECTION NEEDED" not in said
+    main(wanted)
+    found = json.loads(capsys.readouterr().out)
+    assert found["result"] == "optimal"
+    assert found["logic"]["with_storage_hi"] <= asked
     judge(folder)
+    capsys.readouterr()
     assert main(wanted) == ExitCode.MET
+    assert json.loads(capsys.readouterr().out)["area_added"] < found["area_added"]
 
 
 def test_derated_rates_are_taken_if_they_are_asked_for(folder, pulses):

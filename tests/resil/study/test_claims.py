@@ -45,7 +45,7 @@ def state(*, confirmed=None, area_overhead=0.06, **others):
         judged("b", (7e-3, 0.993), (9e-3, 0.991)),
     ]
     known = {"result": "optimal", "granularity": "register", "name": "by-register", "reason": "none fits"}
-    known |= {"waived": (), "exceeds_with_logic": False}
+    known |= {"waived": ()}
     plan = known | {"area_overhead_lockstep": 1.03, "networks": networks} | others
     found = None if confirmed is None else SimpleNamespace(confirmed=confirmed, reasons=())
     return SimpleNamespace(
@@ -161,14 +161,6 @@ def test_what_is_not_known_of_one_network_is_not_known_of_all():
     row = chosen("32", state(networks=[known, unknown]))
     assert (row.unaided_hi, row.spfm_lo) == (None, None)
     assert chosen("32", state(networks=[known])).unaided_hi == 2e-3
-
-
-def test_a_set_that_keeps_the_budget_for_storage_alone_is_none():
-    row = chosen("32", state(confirmed=True, exceeds_with_logic=True))
-    assert row.reason == "storage alone keeps what is asked, and not with its logic"
-    assert (row.overhead, row.confirmed) == (None, None)
-    (_, selective) = claims([cell("32", "missed", budget_fit=0.01)], [row])
-    assert selective.result != "supported"
 
 
 def test_one_configuration_that_is_open_leaves_the_claim_open():
