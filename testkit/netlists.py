@@ -9,9 +9,11 @@ from pathlib import Path
 
 from resil.rtl_harness.design.area_library import gate_table
 from resil.rtl_harness.design.elaboration.yosys import run_yosys
+from resil.rtl_harness.design.netlist_text import register_of
+from resil.rtl_harness.design.sites import SiteTable
 
 _FLIP_FLOP = re.compile(r"^  (DFFR|DFFS|DFF) (\S+) \(\n(.*?)^  \);\n", re.M | re.S)
-_STORED = re.compile(r"\.Q\(\\?([^\s()\[\]]+)\s*(\[\d+\])?\s*\)")
+_STORED = re.compile(r"\.Q\((?:\\(\S+)\s|([\w$]+))\s*(\[\d+\])?\s*\)")
 _SCAN = """
   cell ({name}) {{ area : 8;
     ff (IQ, IQN) {{ clocked_on : "C"; next_state : "(SE & SI) | (!SE & D)";{forced} }}
@@ -71,9 +73,10 @@ def synthesised(
         kind, _, pins = found.groups()
         stored = _STORED.search(pins)
         assert stored is not None
-        register, index = stored.groups()
+        escaped, plain, index = stored.groups()
+        register = escaped or plain
         if scan:
-            net = f"\\{register} {index or ''}"
+            net = f"\\{register} {index or ''}" if escaped else f"{register}{index or ''}"
             pins = f"{pins.rstrip().rstrip(',')},\n    .SE(1'b0),\n    .SI({chain[-1]})\n"
             chain.append(net)
             kind = f"S{kind}"
@@ -82,3 +85,24 @@ def synthesised(
     text = _FLIP_FLOP.sub(named, netlist.read_text(encoding="utf-8"))
     netlist.write_text(text, encoding="utf-8")
     return netlist, liberty
+
+
+def corresponding(source: SiteTable, netlist: SiteTable) -> dict[int, int]:
+    """Return the flip-flop of a netlist of each register bit of the RTL, by the names of both.
+
+    Args:
+        source: Sites of the RTL.
+        netlist: Of the netlist, an element for each flip-flop.
+    """
+    by_name = {}
+    for offset, element in zip(netlist.offsets, netlist.elements, strict=False):
+        register = register_of(element.path.rpartition(".")[0])
+        if register:
+            by_name[_plain(register)] = offset
+    return {
+        site: by_name[name] for site in range(source.size) if (name := _plain(source[site].name)) in by_name
+    }
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"\W+", "_", name).strip("_")
