@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The same upsets in the RTL and in its post-synthesis netlist as a target.
 
-Called as `python -m benchmarks.logic.netlist_target [DESIGN...] [--upsets N] [--seed N]`. Yosys writes the
-netlist of each design with the built-in cells, flattened; flip-flops are called as tools call them. Prints how
-many cells and pins are sites, how many register bits were found again, how many upsets had another outcome, and
-the outcomes. Ends with 1 if any differs.
+Called as `python -m benchmarks.logic.netlist_target [DESIGN...] [--upsets N] [--seed N]`. Yosys writes
+the netlist of each design with the built-in cells, flattened; flip-flops are called as tools call them.
+Prints how many cells and pins are sites, how many register bits were found again, how many upsets had
+another outcome, and the outcomes. Ends with 1 if any differs.
 """
 
 from __future__ import annotations
