@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from resil.bench.bench import NO_AREA, Area, AreaFacts, Bench, Compare, OutputFacts
 from resil.bench.identity import Identity, ending_definition
+from resil.bench.placement import placed
 from resil.bench.site_list import block_name, counts_text
 from resil.campaign.campaign import Campaign
 from resil.campaign.engines import engine_named
@@ -89,6 +90,10 @@ def prepare(campaign: Campaign, progress: Progress, *, simulates: bool = False) 
     for workload in workloads:
         check_workload(target, workload, elaboration)
 
+    by_placement = None
+    if campaign.faults.placement is not None:
+        by_placement = placed(elaboration.sites, campaign.faults.placement, target.dut, campaign.faults.kinds)
+        elaboration = replace(elaboration, sites=by_placement.sites)
     sites = elaboration.sites
     hashes = {
         **work.hashes,
@@ -120,7 +125,11 @@ def prepare(campaign: Campaign, progress: Progress, *, simulates: bool = False) 
         engine=lambda position: engine(work.workloads[position]),
         area=_area(campaign, target, elaboration, progress),
         unmapped=elaboration.unmapped,
-        warnings=(*elaboration.warnings, *(logic.remarks if campaign.faults.logic else ())),
+        warnings=(
+            *elaboration.warnings,
+            *(by_placement.warnings if by_placement else ()),
+            *(logic.remarks if campaign.faults.logic else ()),
+        ),
         expected=work.expected,
         describe=work.describe,
         compare=_compare(work, engine),
@@ -135,6 +144,7 @@ def prepare(campaign: Campaign, progress: Progress, *, simulates: bool = False) 
         latches=frozenset(e.path for e in elaboration.sites.elements if elaboration.is_latch(e.path)),
         workloads=tuple(_digest(*map(_workload_digest, run)) for run in work.workloads),
         excluded=elaboration.excluded,
+        placement=by_placement.text if by_placement else "",
     )
 
 
@@ -458,6 +468,7 @@ def _identity(campaign: Campaign, work: Work, sites: SiteTable, hashes: Mapping[
             "kinds": " ".join(campaign.faults.kinds),
             "fault model": campaign.faults.model,
             "clusters": " ".join(map(repr, campaign.faults.clusters)),
+            **_placement(campaign),
             "strata": campaign.sampling.strata + guide_digest(campaign),
             "inputs": " ".join(map(str, work.labels)),
             "inferences": _inferences(campaign),
@@ -468,6 +479,11 @@ def _identity(campaign: Campaign, work: Work, sites: SiteTable, hashes: Mapping[
             **versions(_DEFINING_PACKAGES),
         }
     )
+
+
+def _placement(campaign: Campaign) -> dict[str, str]:
+    own = campaign.faults.placement
+    return {} if own is None else {"placement": f"{file_digest(own.file)} {own.reach_um!r}"}
 
 
 def _inferences(campaign: Campaign) -> str:

@@ -167,6 +167,7 @@ class Bench:
         latches: Paths of storage that is made of latches, which cannot be held at a value.
         workloads: Digest of what runs on each input, input and all; empty if that is not known.
         excluded: Bits of the design that the target file leaves out.
+        placement: How upsets of several bits fall into words by a placement, in words; "" without one.
     """
 
     network: NetworkFacts
@@ -191,3 +192,4 @@ class Bench:
     latches: frozenset[str] = frozenset()
     workloads: tuple[str, ...] = ()
     excluded: int = 0
+    placement: str = ""

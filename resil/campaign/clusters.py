@@ -3,7 +3,8 @@
 
 The population of clusters is that of single bits: every storage bit of a stratum, in every cycle, is the
 lowest bit of one upset. The size of the upset is random, with the campaign's shares; a cluster that would
-reach beyond its word is cut off there, since the netlist does not say which cells lie next to it. So each
+reach beyond its word is cut off there, since the netlist does not say which cells lie next to it. With a
+placement the first bit has the others nearest to it, in whatever word, as far as an upset reaches. So each
 place where a cluster can begin counts once, and a block's raw upset rate is the same whatever the shares.
 """
 
@@ -77,10 +78,19 @@ def size_alone(size: int) -> str:
     return f"upsets of {'one bit' if size == 1 else f'{size} adjacent bits'} alone"
 
 
-def clusters_text(shares: Sequence[float], any_shares: bool = False) -> str:
-    """Return what upsets the shares stand for, and whether verdicts hold for other shares of these sizes."""
+def clusters_text(shares: Sequence[float], any_shares: bool = False, placed: bool = False) -> str:
+    """Return what upsets the shares stand for, and whether verdicts hold for other shares of these sizes.
+
+    Args:
+        shares: Part of the upsets that flip 1, 2, ... bits.
+        any_shares: Verdicts hold for any.
+        placed: Bits of an upset are neighbours by a placement.
+    """
     if len(shares) == 1:
         return "Every upset flips one bit: multi-cell upsets are not in these figures."
     parts = [f"{share:.3g} flip {bits}" for bits, share in enumerate(shares, start=1) if share]
-    said = f"Of all upsets {', '.join(parts)} adjacent bits of a word, fewer at its end."
+    which = "adjacent bits of a word, fewer at its end"
+    if placed:
+        which = "bits that lie nearest on the die, fewer where they are out of reach"
+    said = f"Of all upsets {', '.join(parts)} {which}."
     return f"{said} What is met is met whatever the shares of these sizes are." if any_shares else said

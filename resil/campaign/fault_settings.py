@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from resil.campaign.clusters import ANY, read_clusters
+from resil.campaign.clusters import ANY, clusters_text, read_clusters
+from resil.campaign.placement_settings import PlacementSettings, read_placement
 from resil.campaign.sampling_settings import SamplingSettings
 from resil.campaign.section import Section
 
@@ -37,6 +38,7 @@ class FaultSettings:
             alone. "memory_upset" follows from kinds outside the NPU: bits of memory inverted.
         minimum_in: Least number in each kind of storage of some blocks, or by kind, in place of
             `minimum_per_block`.
+        placement: Where the cells lie; None where upsets of several bits flip the next bits of the word.
         any_shares: Verdicts hold whatever the shares of the sizes in `clusters` are.
     """
 
@@ -47,6 +49,7 @@ class FaultSettings:
     model: str = UPSET
     minimum_in: Mapping[str, int | Mapping[str, int]] = field(default_factory=dict)
     any_shares: bool = False
+    placement: PlacementSettings | None = None
 
     @property
     def permanent(self) -> bool:
@@ -69,6 +72,11 @@ class FaultSettings:
         return own if isinstance(own, int) else own.get(kind, self.minimum_per_block)
 
     @property
+    def clusters_text(self) -> str:
+        """What upsets there are, in words."""
+        return clusters_text(self.clusters, self.any_shares, self.placement is not None)
+
+    @property
     def external(self) -> bool:
         """Whether they strike memory outside the NPU."""
         return self.model == MEMORY_UPSET
@@ -85,6 +93,7 @@ def read_faults(section: Section) -> FaultSettings:
         section.wrong("minimum_per_block", expected, f"{minimum:,}", "lower it or ask for more injections")
     minima = _minima(section, injections)
     clusters = read_clusters(section)
+    placement = read_placement(section, len(clusters))
     any_shares = section.choice("cluster_shares") == ANY
     if any_shares and section.sound("clusters") and sum(share > 0.0 for share in clusters) < _FEWEST_SIZES:
         expected = "two sizes or more in [faults.clusters], each with some of the injections"
@@ -95,7 +104,9 @@ def read_faults(section: Section) -> FaultSettings:
     if section.sound("kinds") and section.sound("model"):
         _check_logic(section, kinds, model, clusters)
     section.finish()
-    return FaultSettings(kinds, injections, minimum, clusters, model, minima, any_shares)
+    if placement is not None and model != UPSET and section.sound("placement"):
+        section.wrong("placement", f'the key with model = "{UPSET}" only', f'"{model}"', "remove it")
+    return FaultSettings(kinds, injections, minimum, clusters, model, minima, any_shares, placement)
 
 
 def _external_model(section: Section, kinds: tuple[str, ...], model: str) -> str:

@@ -9,6 +9,7 @@ from resil.campaign.declaration import ABSENT, Key, KeyTable
 from resil.campaign.execution_keys import engine_tables
 from resil.campaign.fault_settings import KINDS, MODELS, UPSET
 from resil.campaign.network_settings import RECONSTRUCTION
+from resil.campaign.placement_settings import PLACEMENT
 from resil.campaign.recording_keys import RECORDING
 from resil.campaign.rules import (
     BETWEEN,
@@ -249,6 +250,7 @@ FAULTS = KeyTable(
             DECLARED,
             choices=SHARES,
         ),
+        *PLACEMENT,
         Key(
             "model",
             "string",

@@ -63,6 +63,8 @@ def campaign_tables(campaign: Campaign) -> dict[str, dict[str, Value]]:
             "minimum_in": dict(faults.minimum_in) or None,
             "clusters": {str(i): share for i, share in enumerate(faults.clusters, start=1) if share},
             "cluster_shares": ANY if faults.any_shares else None,
+            "placement": str(faults.placement.file) if faults.placement else None,
+            "reach_um": faults.placement.reach_um if faults.placement else None,
         },
         "sampling": _sampling(campaign),
         "execution": {

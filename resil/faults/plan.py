@@ -40,6 +40,8 @@ class FaultStratum:
         exposure: Part of the time of all inferences.
         stuck: The faults are bits held at 0 or 1 from reset on: what the population counts as cycles are
             these two values.
+        rooms: How many bits an upset that begins at each site has at the most, by a placement; None where
+            that is what its word has from there on.
     """
 
     block: str
@@ -54,6 +56,7 @@ class FaultStratum:
     widths: IntArray
     exposure: float
     stuck: bool = False
+    rooms: IntArray | None = None
 
     @property
     def label(self) -> tuple[str, ...]:
@@ -73,10 +76,14 @@ class FaultStratum:
         within, moment, place = population.locate(members)
         piece = np.searchsorted(self.ends, within, side="right")
         before = np.concatenate(([0], self.ends[:-1]))[piece]
-        room = self.widths[piece] - (within - before) % self.widths[piece]
+        sites = self.first_sites[piece] + within - before
+        if self.rooms is None:
+            room = self.widths[piece] - (within - before) % self.widths[piece]
+        else:
+            room = self.rooms[sites]
         cycle = np.zeros_like(moment) if self.stuck else moment + np.array(self.starts, dtype=np.int64)[place]
         return (
-            self.first_sites[piece] + within - before,
+            sites,
             cycle,
             place,
             cluster_bits(seed, population.name, clusters, start, room),
@@ -95,7 +102,7 @@ class FaultPlan:
         site: Fault site of each.
         cycle: Cycle of each.
         input: Place among the campaign's inputs of the input of each.
-        bits: Adjacent bits that each flips.
+        bits: Adjacent bits, or neighbours, that each flips.
         held: What the bit of each is held at, -1 of upsets.
     """
 

@@ -179,6 +179,9 @@ def make_population(campaign: Campaign, sites: SiteTable, goldens: Sequence[Gold
     untimed = [(None, (0,) * len(goldens), (moments_each,) * len(goldens))]
     times = untimed if timeless else times_of(goldens, fine)
     moments = sum(sum(lengths) for _, _, lengths in times)
+    rooms = None
+    if sites.neighbours is not None:
+        rooms = np.fromiter((sites.room(site) for site in range(sites.size)), np.int64, sites.size)
     strata = []
     for names in sorted(pieces):
         held = np.array(pieces[names], dtype=np.int64)
@@ -190,7 +193,7 @@ def make_population(campaign: Campaign, sites: SiteTable, goldens: Sequence[Gold
                 strata.append(
                     FaultStratum(
                         *(*names, operation, population, starts),
-                        *(held[:, 0], ends, held[:, 2], sum(lengths) / moments, stuck),
+                        *(held[:, 0], ends, held[:, 2], sum(lengths) / moments, stuck, rooms),
                     )
                 )
     return Population(campaign.seed, campaign.faults.clusters, tuple(strata))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from resil.campaign.campaign import Campaign
 from resil.campaign.clusters import declared_sizes, size_alone
+from resil.protection.options import ProtectionError
 from resil.results.safety_grounds import rate_variations
 from resil.results.summarise import technology_of
 
@@ -37,7 +38,20 @@ def corners_of(campaign: Campaign) -> Corners:
     """Return the corners of a campaign by name: of its raw rates, and of sizes where their shares may be any.
 
     Rates are sums over sizes, weighted by their shares, so what they can be is reached where one has all.
+
+    Raises:
+        ProtectionError: Upsets flip neighbours by a placement.
     """
+    if campaign.faults.placement is not None:
+        raise ProtectionError(
+            f"{campaign.file}: [faults] placement: expected upsets within words where protection is "
+            "chosen, found "
+            "neighbours by a placement: a mechanism at one word says nothing of the bits that an "
+            "upset flips in "
+            "others, which may have none; choose from a campaign without the key, and run this one "
+            "on what was built",
+            "faults.placement",
+        )
     rates = rate_variations(technology_of(campaign), campaign.faults.kinds)
     if not campaign.faults.any_shares:
         return {title: Corner(own) for title, own in rates.items()}

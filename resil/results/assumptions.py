@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from resil.bench.bench import Bench
 from resil.bench.site_list import STORAGE
 from resil.campaign.campaign import Campaign
-from resil.campaign.clusters import clusters_text
 from resil.campaign.fault_settings import LOGIC
 from resil.campaign.network_settings import NetworkSettings
 from resil.campaign.recording_settings import RecordingSettings
@@ -59,6 +58,8 @@ def assumptions_of_use(
         texts["scope"] += (
             f" {bench.excluded:,} bits that the target file excludes have no faults in any of these figures."
         )
+    if bench.placement:
+        texts["placement"] = bench.placement
     if isinstance(campaign.work, RecordingSettings | TestbenchSettings):
         texts["environment"] = bench.network.remarks[0]
     return tuple(Assumption(topic=topic, text=text) for topic, text in texts.items())
@@ -191,7 +192,7 @@ def _scope(campaign: Campaign, bits: Mapping[str, int], runs: NamedRuns) -> str:
     left = not_injected(campaign, bits)
     reason = campaign.safety.left_out if campaign.safety else ""
     without = f" Not in these figures: {left}{f' ({reason})' if reason else ''}." if left else ""
-    what = clusters_text(campaign.faults.clusters, campaign.faults.any_shares)
+    what = campaign.faults.clusters_text
     logic = "transients in logic and in clock and reset trees"
     if isinstance(runs.logic, NamedRun):
         what = f"{what} The safety rows take transients in logic, too ({runs.logic.origin})."

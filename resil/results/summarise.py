@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from resil.bench.bench import AreaFacts, Bench
 from resil.bench.site_list import STORAGE, UNASSIGNED, block_bits, whole
 from resil.campaign.campaign import Campaign
-from resil.campaign.clusters import clusters_text
 from resil.campaign.fault_settings import LOGIC
 from resil.errors import ConsistencyError
 from resil.faults.sampling import Sample
@@ -295,7 +294,7 @@ def _verdict_scope(campaign: Campaign, scope: str) -> str:
 
 
 def _fault_note(campaign: Campaign) -> str:
-    clusters = clusters_text(campaign.faults.clusters, campaign.faults.any_shares)
+    clusters = campaign.faults.clusters_text
     if campaign.faults.external:
         return (
             f"{clusters} The FIT are those of memory outside the NPU, by the "

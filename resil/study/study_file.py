@@ -33,7 +33,7 @@ from resil.protection.units import Granularity
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.toml_file import read_toml
 from resil.study.study import ProtectionWanted, Study, StudyTarget, StudyWork, slug_of
-from resil.study.study_keys import FIRST, NAMED_RUNS, TABLES
+from resil.study.study_keys import FIRST, NAMED_RUNS, NOT_PERMANENT, TABLES
 
 ALL_OF_THE_ZOO = f"{ZOO_PREFIX}*"
 _TARGET = "a list of tables, one for each target"
@@ -245,7 +245,7 @@ def _permanent(tables: Tables) -> tuple[FaultSettings, SamplingSettings]:
     section = tables.section("permanent")
     plan = section.choice("plan")
     faults = read_faults(section)
-    for key in ("model", "clusters"):
+    for key in NOT_PERMANENT:
         if section.has(key) and section.sound(key):
             section.wrong(key, "no such key", "one", "remove it: bits are held at 0 or 1, each by itself")
     if "safety" not in tables:

@@ -32,12 +32,14 @@ _WORKLOADS = replace(
     meaning="A workload of the study, with a `name`. Either these tables or `[[network]]`.",
     repeated=True,
 )
+# Keys of [faults] that stuck bits have no use for.
+NOT_PERMANENT = ("model", "clusters", "placement", "reach_um")
 _PERMANENT = KeyTable(
     "permanent",
     "Stuck-at faults that each cell injects too, for the rows of `[safety]` on permanent faults.",
     (
         Key("plan", "string", "The sampling plan.", PERMANENT_PLANS[0], choices=PERMANENT_PLANS),
-        *(replace(key, refused=key.name in ("model", "clusters")) for key in FAULTS.keys),
+        *(replace(key, refused=key.name in NOT_PERMANENT) for key in FAULTS.keys),
     ),
 )
 _PROTECTION = KeyTable(

@@ -29,6 +29,7 @@ BESIDE = {
     "network.inputs": {"path": "zoo:digits"},
     "faults.minimum_in": {"injections": 100},
     "permanent.minimum_in": {"injections": 100},
+    "faults.reach_um": {"placement": "a.csv"},
     "sampling.until_decided": {"plan": "neyman"},
     "sampling.margin": {"plan": "neyman"},
     "sampling.model": {"plan": "predicted"},
@@ -79,7 +80,7 @@ CAMPAIGN, STUDY = declared(TABLES), declared(study_keys.TABLES)
 
 @pytest.mark.parametrize(("name", "place", "key"), CAMPAIGN, ids=[name for name, _, _ in CAMPAIGN])
 def test_every_declared_key_of_a_campaign_is_read(tmp_path, name, place, key):
-    for file in ("a.bin", "a.vcd"):
+    for file in ("a.bin", "a.vcd", "a.csv"):
         (tmp_path / file).write_bytes(b"")
     with pytest.raises(CampaignError) as refused:
         parse_campaign(tmp_path / "campaign.toml", file_with(name, place, key))
@@ -88,7 +89,7 @@ def test_every_declared_key_of_a_campaign_is_read(tmp_path, name, place, key):
 
 @pytest.mark.parametrize(("name", "place", "key"), STUDY, ids=[name for name, _, _ in STUDY])
 def test_every_declared_key_of_a_study_is_read(tmp_path, name, place, key):
-    for file in ("a.bin", "a.vcd"):
+    for file in ("a.bin", "a.vcd", "a.csv"):
         (tmp_path / file).write_bytes(b"")
     repeated = ("target", "network", "workload")
     with pytest.raises(CampaignError) as refused:

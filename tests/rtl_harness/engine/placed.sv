@@ -22,10 +22,11 @@ module placed_core (
       c_q <= 4'd6;
     end else begin
       count_q <= count_q + 4'd1;
-      if (count_q == 4'd4) b_q <= 5'b1_0100;
-      // After the end of the run.
-      if (count_q == 4'd12) a_q <= 5'b0_0000;
-      if (count_q == 4'd12) c_q <= 4'd0;
+      if (count_q == 4'd4) b_q <= 5'b0_0101;
+      // After the end of the run: no bit is constant.
+      if (count_q == 4'd13) b_q <= 5'b1_1111;
+      if (count_q == 4'd12) a_q <= 5'b0_1000;
+      if (count_q == 4'd12) c_q <= 4'b1001;
     end
   end
 
