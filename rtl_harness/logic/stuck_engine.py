@@ -144,9 +144,13 @@ class StuckEngine(NetlistEngine):
             self.audited += 1
 
     def _alone(self, fault: Fault) -> Injection:
-        """Evaluate every gate of the machine with one fault in every cycle; errors as `run`."""
+        """Simulate one fault, with that very pin held and not what stands for its class; errors as `run`."""
         self._check(fault)
-        return next(self._judged([fault], 1)) if self._is_site(fault) else self._fast.replay(fault)
+        if not self._is_site(fault):
+            return self._fast.replay(fault)
+        simulator, holder = self.simulator
+        pins = holder.along_gates(self._sites.pin(fault.site), fault.held or 0)
+        return self._injection(fault, self._ends(simulator, [pins])[0])
 
     def _again(self, faults: Sequence[Fault], workers: int) -> Iterator[Injection]:
         for fault in faults:

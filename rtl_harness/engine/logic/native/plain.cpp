@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <numeric>
 #include <stdexcept>
+#include <utility>
 
 #include "bit_parallel.h"
 
@@ -19,6 +21,17 @@ constexpr int kRounds = 16;
 
 uint64_t lane(unsigned machine) { return uint64_t{1} << machine; }
 uint64_t of_clean(uint64_t word) { return word >> kClean & 1 ? kAll : 0; }
+
+struct Form {
+  uint64_t ones, of_a, of_b, of_both, of_s;
+};
+
+// Of each operation of `gate_operations.h`.
+constexpr Form kForms[] = {
+    {0, kAll, 0, 0, 0},       {kAll, kAll, 0, 0, 0},       {0, 0, 0, kAll, 0},    {kAll, 0, 0, kAll, 0},
+    {0, kAll, kAll, kAll, 0}, {kAll, kAll, kAll, kAll, 0}, {0, kAll, kAll, 0, 0}, {kAll, kAll, kAll, 0, 0},
+    {0, kAll, 0, kAll, 0},    {kAll, 0, kAll, kAll, 0},    {0, kAll, 0, 0, kAll}, {kAll, kAll, 0, 0, kAll},
+};
 
 template <typename Take>
 void each(uint64_t word, Take&& take) {
@@ -51,6 +64,73 @@ PlainMachines::PlainMachines(const Circuit& c, const Observed& o)
     const auto* const from = reinterpret_cast<const uint8_t*>(o.state + m.offset);
     image_.emplace_back(from, from + m.words * m.entry_bytes);
   }
+  order();
+  renumber();
+}
+
+// Sort gates by level and operation.
+void PlainMachines::order() {
+  std::vector<uint32_t> level(nets_);
+  std::vector<uint32_t> of(gates_.size());
+  for (size_t i = 0; i < gates_.size(); ++i) {
+    const Gate& g = gates_[i];
+    uint32_t deepest = 0;
+    const auto take = [&](int32_t net) { deepest = std::max(deepest, level[net]); };
+    if (g.operation == kRead) {
+      const MemoryPort& port = reads_[g.a];
+      for (int32_t k = 0; k < port.address; ++k) take(lists_[port.first + k]);
+      for (int32_t k = 0; k < port.data; ++k) level[lists_[port.first + port.address + k]] = deepest + 1;
+    } else {
+      take(g.a), take(g.b), take(g.s);
+      level[g.y] = deepest + 1;
+    }
+    of[i] = deepest;
+  }
+  std::vector<size_t> sorted(gates_.size());
+  std::iota(sorted.begin(), sorted.end(), size_t{0});
+  const auto key = [&](size_t i) { return std::pair(of[i], gates_[i].operation); };
+  std::stable_sort(sorted.begin(), sorted.end(), [&](size_t i, size_t k) { return key(i) < key(k); });
+  std::vector<Gate> gates;
+  row_.resize(gates_.size());
+  for (const size_t i : sorted) {
+    row_[i] = gates.size();
+    if (runs_.empty() || key(i) != key(sorted[gates.size() - 1])) {
+      runs_.push_back({gates_[i].operation, gates.size(), gates.size()});
+    }
+    gates.push_back(gates_[i]);
+    runs_.back().end = gates.size();
+  }
+  gates_.swap(gates);
+}
+
+// Let outputs of gates that stand in a row lie in a row.
+void PlainMachines::renumber() {
+  net_.assign(nets_, -1);
+  int32_t next = 0;
+  const auto number = [&](int32_t net) {
+    if (net_[net] < 0) net_[net] = next++;
+  };
+  number(0), number(1);
+  for (const FlipFlop& f : flip_flops_) number(f.q);
+  for (const Gate& g : gates_) {
+    if (g.operation != kRead) {
+      if (net_[g.y] >= 0) throw std::runtime_error("a net that several gates drive");
+      number(g.y);
+      continue;
+    }
+    const MemoryPort& port = reads_[g.a];
+    for (int32_t k = 0; k < port.data; ++k) number(lists_[port.first + port.address + k]);
+  }
+  for (uint64_t net = 0; net < nets_; ++net) number(static_cast<int32_t>(net));
+  for (Gate& g : gates_) {
+    if (g.operation != kRead) g = {g.operation, net_[g.a], net_[g.b], net_[g.s], net_[g.y]};
+    a_.push_back(g.a), b_.push_back(g.b), s_.push_back(g.s);
+  }
+  for (FlipFlop& f : flip_flops_) f.q = net_[f.q], f.d = net_[f.d], f.load = net_[f.load];
+  for (auto* list : {&done_, &status_, &operation_, &undefined_, &lists_}) {
+    for (int32_t& net : *list) net = net_[net];
+  }
+  for (AlarmNet& a : alarms_) a.net = net_[a.net];
 }
 
 void PlainMachines::run(const HeldPins* faults, uint64_t count, const HeldPin* pins, const LogicLimits& limits,
@@ -85,19 +165,23 @@ void PlainMachines::start(const HeldPins* faults, unsigned count, const HeldPin*
         strikes_.push_back({static_cast<uint64_t>(pin.value), machine, pin});
         continue;
       }
+      int32_t at = pin.at;
+      if (kind == kNetPin) at = net_[at];
+      if (kind == kOperandPin) at = static_cast<int32_t>(row_[at]);
       auto found = std::find_if(holds_.begin(), holds_.end(), [&](const Hold& h) {
-        return h.kind == kind && h.at == pin.at && h.column == pin.column;
+        return h.kind == kind && h.at == at && h.column == pin.column;
       });
-      if (found == holds_.end()) found = holds_.insert(found, {kind, pin.at, pin.column, 0, 0});
+      if (found == holds_.end()) found = holds_.insert(found, {kind, at, pin.column, 0, 0});
       (pin.value ? found->one : found->zero) |= lane(machine);
       const size_t of_kind = kind == kNetPin ? 0 : kind == kOperandPin ? nets_ : nets_ + gates_.size();
-      is_held_.at(of_kind + static_cast<size_t>(pin.at)) = 1;
+      is_held_.at(of_kind + static_cast<size_t>(at)) = 1;
     }
   }
   special_.clear();
   for (size_t i = 0; i < gates_.size(); ++i) {
     const Gate& g = gates_[i];
-    if (g.operation == kRead || is_held_[nets_ + i] || is_held_[static_cast<size_t>(g.y)]) special_.push_back(i);
+    if (g.operation == kRead) continue;
+    if (is_held_[nets_ + i] || is_held_[static_cast<size_t>(g.y)]) special_.push_back(i);
   }
 }
 
@@ -108,36 +192,53 @@ PlainMachines::Word PlainMachines::as_held(PinKind kind, int64_t at, int32_t col
   return value;
 }
 
+// Outputs of gates in a row, by the algebraic normal form of their operation:
+// y = ones ^ a & of_a ^ b & of_b ^ a & b & of_both ^ s & (a ^ b) & of_s.
+template <int kOperation>
+void PlainMachines::apply(const Run& run) {
+  constexpr Form f = kForms[kOperation];
+  Word* const value = value_.data();
+  Word* const to = value + gates_[run.first].y;
+  const int32_t *const a = a_.data() + run.first, *const b = b_.data() + run.first, *const s = s_.data() + run.first;
+  for (size_t i = 0; i < run.end - run.first; ++i) {
+    const Word x = value[a[i]], y = f.of_b | f.of_both | f.of_s ? value[b[i]] : 0;
+    Word found = f.ones ^ (x & f.of_a) ^ (y & f.of_b) ^ (x & y & f.of_both);
+    if (f.of_s) found ^= value[s[i]] & (x ^ y);
+    to[i] = found;
+  }
+}
+
 void PlainMachines::evaluate() {
-  // Of each operation of `gate_operations.h`.
-  static constexpr Form kForms[] = {
-      {0, kAll, 0, 0, 0},       {kAll, kAll, 0, 0, 0},          {0, 0, 0, kAll, 0},     {kAll, 0, 0, kAll, 0},
-      {0, kAll, kAll, kAll, 0}, {kAll, kAll, kAll, kAll, 0},    {0, kAll, kAll, 0, 0},  {kAll, kAll, kAll, 0, 0},
-      {0, kAll, 0, kAll, 0},    {kAll, 0, kAll, kAll, 0},       {0, kAll, 0, 0, kAll},  {kAll, kAll, 0, 0, kAll},
-  };
   Word* const value = value_.data();
   for (size_t i = 0; i < flip_flops_.size(); ++i) {
     const auto q = static_cast<size_t>(flip_flops_[i].q);
     value[q] = is_held_[q] ? as_held(kNetPin, flip_flops_[i].q, 0, stored_[i]) : stored_[i];
   }
-  size_t from = 0;
-  for (size_t k = 0; k <= special_.size(); ++k) {
-    const size_t to = k < special_.size() ? special_[k] : gates_.size();
-    for (size_t i = from; i < to; ++i) {
-      const Gate& g = gates_[i];
-      const Form& f = kForms[g.operation];
-      const Word a = value[g.a], b = value[g.b];
-      value[g.y] =
-          f.ones ^ (a & f.of_a) ^ (b & f.of_b) ^ (a & b & f.of_both) ^ (value[g.s] & (a ^ b) & f.of_s);
+  size_t next = 0;
+  for (const Run& run : runs_) {
+    switch (run.operation) {
+      case 0: apply<0>(run); break;
+      case 1: apply<1>(run); break;
+      case 2: apply<2>(run); break;
+      case 3: apply<3>(run); break;
+      case 4: apply<4>(run); break;
+      case 5: apply<5>(run); break;
+      case 6: apply<6>(run); break;
+      case 7: apply<7>(run); break;
+      case 8: apply<8>(run); break;
+      case 9: apply<9>(run); break;
+      case 10: apply<10>(run); break;
+      case 11: apply<11>(run); break;
+      default:
+        for (size_t i = run.first; i < run.end; ++i) read(static_cast<size_t>(gates_[i].a));
     }
-    if (to < gates_.size()) special(to);
-    from = to + 1;
+    for (; next < special_.size() && special_[next] < run.end; ++next) special(special_[next]);
   }
 }
 
+// A gate of which a pin is held.
 void PlainMachines::special(size_t i) {
   const Gate& g = gates_[i];
-  if (g.operation == kRead) return read(static_cast<size_t>(g.a));
   const auto at = static_cast<int64_t>(i);
   const Word a = as_held(kOperandPin, at, 1, value_[g.a]);
   const Word b = as_held(kOperandPin, at, 2, value_[g.b]);

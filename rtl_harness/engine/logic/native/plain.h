@@ -2,7 +2,8 @@
 // Machines with permanent faults, every gate of each in every cycle: judges what `simulator.cpp` finds by shorter ways.
 //
 // It has no golden run to start from, no differences, no events, no shared memories and no loops, and evaluates gates in
-// another form: 63 machines in a word, and one without a fault, whose end is what the others are compared with.
+// another form and order: 63 machines in a word, and one without a fault, whose end is what the others are compared with.
+// Gates of one level and one operation are evaluated in a row: they need nothing of one another.
 #ifndef RESIL_LOGIC_PLAIN_H
 #define RESIL_LOGIC_PLAIN_H
 
@@ -38,13 +39,18 @@ class PlainMachines {
     unsigned machine;
     HeldPin what;
   };
-  // y = ones ^ a & of_a ^ b & of_b ^ a & b & of_both ^ s & (a ^ b) & of_s: the algebraic normal form.
-  struct Form {
-    Word ones, of_a, of_b, of_both, of_s;
+  // Gates of one level and operation: from row `first` to before `end`.
+  struct Run {
+    int32_t operation;
+    size_t first, end;
   };
 
   void batch(const HeldPins* faults, unsigned count, const HeldPin* pins, const LogicLimits& limits, uint64_t usual,
              LogicResult* results, uint8_t* output);
+  void order();
+  void renumber();
+  template <int kOperation>
+  void apply(const Run& run);
   void start(const HeldPins* faults, unsigned count, const HeldPin* pins);
   void settle();
   void evaluate();
@@ -61,7 +67,11 @@ class PlainMachines {
   void compare(unsigned machine, LogicResult& result, const uint8_t* output, const uint8_t* right);
 
   uint64_t nets_;
-  std::vector<Gate> gates_;
+  std::vector<Gate> gates_;                  // by level, then by operation; nets have numbers in that order
+  std::vector<Run> runs_;
+  std::vector<int32_t> a_, b_, s_;           // operands of the gates
+  std::vector<int32_t> net_;                 // number of each net of the circuit
+  std::vector<size_t> row_;                  // row of each gate of the circuit
   std::vector<FlipFlop> flip_flops_;
   std::vector<Memory> memories_;
   std::vector<MemoryPort> reads_, writes_;
@@ -79,7 +89,7 @@ class PlainMachines {
   std::vector<Hold> holds_;
   std::vector<Strike> strikes_;
   std::vector<uint8_t> is_held_;             // nets, then gates and flip-flops of which a pin is held
-  std::vector<size_t> special_;              // gates that are read ports or have a pin that is held, ascending
+  std::vector<size_t> special_;              // gates of which a pin is held, ascending; no read ports
 };
 
 #endif
