@@ -120,7 +120,7 @@ def replay_injection(
 def replay_text(result: ReplayedInjection) -> str:
     """Return the result as lines for a person."""
     when = f"cycle {result.cycle}" if result.held is None else f"held at {result.held} from reset on"
-    more = f" and {result.bits - 1} above" if result.bits > 1 else ""
+    more = f" and {result.bits - 1} beside it" if result.bits > 1 else ""
     lines = [
         f"injection {result.injection}: {result.name}{more} in block {result.block}, "
         f"{when}, input {result.input}, engine {result.engine}",

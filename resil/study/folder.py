@@ -12,6 +12,7 @@ from resil.bench.identity import Identity, ending_definition
 from resil.campaign.data_set import DataSet
 from resil.campaign.farm_settings import LOGS
 from resil.campaign.network_settings import ZOO_PREFIX, NetworkSettings
+from resil.campaign.placement_settings import PlacementSettings
 from resil.campaign.recording_settings import RecordingSettings
 from resil.campaign.testbench_digest import digest_of_test
 from resil.campaign.testbench_settings import TestbenchSettings
@@ -56,6 +57,7 @@ def definition_of(study: Study) -> dict[str, str]:
         "kinds": " ".join(rules.faults.kinds),
         "fault model": rules.faults.model,
         "clusters": " ".join(map(repr, rules.faults.clusters)),
+        **({} if (own := rules.faults.placement) is None else {"placement": _placement(own)}),
         "strata": rules.sampling.strata + guide_digest(first),
         "inferences": f"{rules.head.inferences}, {rules.head.between}",
         "timeout_factor": repr(rules.execution.timeout_factor),
@@ -67,6 +69,10 @@ def definition_of(study: Study) -> dict[str, str]:
         **{f"target {target.name}": _target_digest(target) for target in study.targets},
         **{f"network {work.name}": work_digest(work.settings) for work in study.works},
     }
+
+
+def _placement(own: PlacementSettings) -> str:
+    return f"{_file_digest(own.file)} {own.reach_um!r}"
 
 
 def require_distinct_works(definition: Mapping[str, str]) -> None:

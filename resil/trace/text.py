@@ -32,7 +32,7 @@ def trace_text(trace: Trace) -> str:
 
 def _head(trace: Trace) -> list[str]:
     number = "a fault" if trace.injection is None else f"injection {trace.injection}"
-    more = f" and {trace.bits - 1} above" if trace.bits > 1 else ""
+    more = f" and {trace.bits - 1} beside it" if trace.bits > 1 else ""
     said = [
         f"{number}: {trace.name}{more} ({trace.block}, {trace.register_class}), inverted in cycle "
         f"{trace.cycle} of {trace.golden_end}, input {trace.input} of {trace.workload} on {trace.target}",

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -29,19 +29,36 @@ class Signal:
     Attributes:
         name: Path in the waveform.
         times: When it changes, in ticks, ascending; of several at one time the last counts.
-        values: Its bits from then on, shape (changes, width), the least significant first.
-        known: Which of them are 0 or 1, likewise.
+        width: In bits.
+        packed_values: Its bits from then on, shape (changes, bytes), the least significant first: eight a
+            byte, as a recording of a million cycles of wide ports would not fit otherwise.
+        packed_known: Which of them are 0 or 1, likewise.
     """
 
     name: str
     times: Times
-    values: Bits
-    known: Bits
+    width: int
+    packed_values: npt.NDArray[np.uint8]
+    packed_known: npt.NDArray[np.uint8]
+
+    @classmethod
+    def of_bits(cls, name: str, times: Times, values: Bits, known: Bits) -> Self:
+        """Return a signal of bits that take a byte each, both of shape (changes, width)."""
+        packed = (np.packbits(own, axis=1, bitorder="little") for own in (values, known))
+        return cls(name, times, values.shape[1], *packed)
 
     @property
-    def width(self) -> int:
-        """In bits."""
-        return int(self.values.shape[1])
+    def values(self) -> Bits:
+        """Bits of all changes, shape (changes, width), a byte each: for signals that are narrow."""
+        return self._unpacked(self.packed_values)
+
+    @property
+    def known(self) -> Bits:
+        """Which of them are 0 or 1, likewise."""
+        return self._unpacked(self.packed_known)
+
+    def _unpacked(self, packed: npt.NDArray[np.uint8]) -> Bits:
+        return np.unpackbits(packed, axis=1, bitorder="little")[:, : self.width].astype(bool)
 
     def at(self, times: Times, *, before: bool) -> npt.NDArray[np.int64]:
         """Return which change holds at each time, or just before it; -1 where none does yet."""
@@ -50,8 +67,8 @@ class Signal:
     def sampled(self, times: Times, *, before: bool) -> tuple[Bits, Bits]:
         """Return bits and which are known, shape (times, width), at each time or just before it."""
         place = self.at(times, before=before)
-        known = self.known[place] & (place >= 0)[:, None]
-        return self.values[place] & known, known
+        known = self._unpacked(self.packed_known[place]) & (place >= 0)[:, None]
+        return self._unpacked(self.packed_values[place]) & known, known
 
     @cached_property
     def edges(self) -> Times:
@@ -193,11 +210,8 @@ def _read(file: Path, variable: Any) -> Signal:  # noqa: ANN401
             text = str(value).lower()
             raw += int("".join("1" if c in "1h" else "0" for c in text), 2).to_bytes(size, "little")
             marks += int("".join("1" if c in "01hl" else "0" for c in text), 2).to_bytes(size, "little")
-    values, known = (
-        np.unpackbits(np.frombuffer(bytes(own), np.uint8).reshape(-1, size), axis=1, bitorder="little")
-        for own in (raw, marks)
-    )
-    return Signal(name, times, values[:, :width].astype(bool), known[:, :width].astype(bool))
+    values, known = (np.frombuffer(own, np.uint8).reshape(-1, size) for own in (raw, marks))
+    return Signal(name, times, width, values, known)
 
 
 def _joined(parts: list[Signal]) -> Signal:
@@ -205,4 +219,4 @@ def _joined(parts: list[Signal]) -> Signal:
     bits = [own.sampled(times, before=False) for own in reversed(parts)]
     values, known = (np.concatenate([own[place] for own in bits], axis=1) for place in (0, 1))
     scope = parts[0].name.rpartition(".")[0]
-    return Signal(scope, times, values, known)
+    return Signal.of_bits(scope, times, values, known)

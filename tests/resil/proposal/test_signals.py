@@ -50,7 +50,9 @@ def test_resets_of_either_polarity(name, low):
 def test_a_reset_that_a_recording_uses_comes_first():
     levels = {"wb_rst_i": [0], "arst_i": [0, 1]}
     recorded = {
-        name: Signal(name, np.arange(len(own)), np.array(own, bool)[:, None], np.ones((len(own), 1), bool))
+        name: Signal.of_bits(
+            name, np.arange(len(own)), np.array(own, bool)[:, None], np.ones((len(own), 1), bool)
+        )
         for name, own in levels.items()
     }
     found = find_resets(ports(">clk_i >wb_rst_i >arst_i"), recorded)
