@@ -50,7 +50,7 @@ def cell_models(liberty: Path, sources: Sequence[Path]) -> Path:
             "correct cells, or leave it out",
             "cells",
         )
-    models = [_model(cells[name], liberty) for name in sorted(named - defined)]
+    models = [model_text(cells[name], liberty) for name in sorted(named - defined)]
     text = "\n".join([f"// Cells of {liberty.name}.", *models])
 
     def build(folder: Path) -> None:
@@ -59,7 +59,8 @@ def cell_models(liberty: Path, sources: Sequence[Path]) -> Path:
     return cached_folder("cell-models", content_key(text), build) / MODELS
 
 
-def _model(cell: CellType, liberty: Path) -> str:
+def model_text(cell: CellType, liberty: Path = Path("the Liberty file")) -> str:
+    """Return the model of a cell in Verilog; HarnessError if the library does not say what it does."""
     if cell.clock_gate:
         body = _clock_gate(cell, liberty)
     elif cell.flip_flop is not None:

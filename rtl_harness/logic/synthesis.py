@@ -79,6 +79,15 @@ def joined_design(target: Target, elaboration: Elaboration, liberty: Path | None
     return _joined(frozen(target), elaboration, library_text(target.cells or liberty))
 
 
+def mapped_design(
+    target: Target, elaboration: Elaboration, liberty: Path | None = None
+) -> tuple[Mapping[str, Any], str]:
+    """Return the modules of cells of which `logic_netlist` makes gates, and the text of the library."""
+    target = frozen(target)
+    library = library_text(target.cells or liberty)
+    return _modules(_mapped(target, elaboration, library) / _MAPPED), library
+
+
 def _joined(target: Target, elaboration: Elaboration, library: str) -> Joined:
     parameters = dict(elaboration.parameters)
     script = [*SCRIPT[:-1], f"write_json {_BENCH}"]
@@ -131,4 +140,4 @@ def _modules(file: Path) -> Mapping[str, Any]:
     return modules
 
 
-__all__ = ["UnsupportedError", "joined_design", "logic_netlist"]
+__all__ = ["UnsupportedError", "joined_design", "logic_netlist", "mapped_design"]
