@@ -105,4 +105,4 @@ def corresponding(source: SiteTable, netlist: SiteTable) -> dict[int, int]:
 
 
 def _plain(name: str) -> str:
-    return re.sub(r"\W+", "_", name).strip("_")
+    return re.sub(r"[\W_]+", "_", name).strip("_")
