@@ -39,7 +39,7 @@ def stacked_fit(study: StudyRecord, name: str, width: float) -> Drawing:
     left = label_column(study.targets, width)
     budget = study.asked.budget_fit
     top = legend(canvas, keys, 8.0, 4.0, width) + (6.0 if budget is None else 24.0)
-    bottom = top + sum(_GROUP + _ROW * len(study.targets) for _ in study.networks)
+    bottom = top + _GROUP * len(study.networks) + _ROW * len(study.cells)
     tops = [cell.fit_hi for cell in cells]
     tops += [] if budget is None else [budget]
     scale = linear_scale(tops, left, width - 16.0, count=max(3, int(width // 90)))
@@ -51,9 +51,9 @@ def stacked_fit(study: StudyRecord, name: str, width: float) -> Drawing:
     for network in study.networks:
         canvas.text(8.0, y + 16.0, network, "strong halo")
         y += _GROUP
-        for target in study.targets:
-            row_label(canvas, target, left, y + 12.0)
-            _stack(canvas, scale, y + 1.0, study.cell(target, network), colours)
+        for cell in (own for own in study.cells if own.network == network):
+            row_label(canvas, cell.target, left, y + 12.0)
+            _stack(canvas, scale, y + 1.0, cell, colours)
             y += _ROW
     if budget is not None:
         budget_line(canvas, scale, budget, top, bottom)

@@ -13,6 +13,7 @@ from resil.reports.study_growth import growth_lines, growth_table
 from resil.reports.study_growth_figure import growth_figure
 from resil.reports.study_open import open_reason
 from resil.reports.study_tables import (
+    NOT_RUN_THERE,
     asked_lines,
     class_table,
     fit_matrix,
@@ -56,7 +57,9 @@ def study_html(study: StudyRecord) -> str:
             (
                 network,
                 [
-                    (
+                    (NOT_RUN_THERE, "", "", "")
+                    if cell is None
+                    else (
                         verdict_cell(cell),
                         _tone(cell.verdict, cell.predicted),
                         "" if cell.results is None else cell.run,

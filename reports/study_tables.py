@@ -18,6 +18,7 @@ from resil.reports.tables import fit_cell, percent_cell
 
 PREDICTED = "predicted: "
 MISSED = "margin missed"
+NOT_RUN_THERE = "not in the study"
 _HEADINGS = {
     "met": "met in every cell",
     "missed": "not met in every cell",
@@ -239,7 +240,13 @@ def study_text(study: StudyRecord, width: int | None = None) -> str:
 def _matrix(study: StudyRecord, title: str, show: Callable[[CellRecord], str]) -> Table:
     columns = (Column("network", numeric=False), *(Column(target, numeric=False) for target in study.targets))
     rows = tuple(
-        (network, *(show(study.cell(target, network)) for target in study.targets))
+        (
+            network,
+            *(
+                show(cell) if (cell := study.cell(target, network)) is not None else NOT_RUN_THERE
+                for target in study.targets
+            ),
+        )
         for network in study.networks
     )
     return Table(title, columns, rows)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
@@ -157,7 +157,7 @@ class StudyRecord(Document):
     verdict: StudyVerdict
     """Of all cells together."""
     cells: tuple[CellRecord, ...]
-    """Each network on each target, target by target."""
+    """Each network on each target that it runs on, target by target."""
     protection: tuple[TargetProtection, ...]
     """That of each target; none if none is asked for."""
     claims: tuple[Claim, ...]
@@ -200,20 +200,31 @@ class StudyRecord(Document):
         words = next(found, "")
         return f"{words} ({block})" if words else block
 
-    def cell(self, target: str, network: str) -> CellRecord:
-        """Return the cell of a network on a target."""
-        return next(own for own in self.cells if (own.target, own.network) == (target, network))
+    def cell(self, target: str, network: str) -> CellRecord | None:
+        """Return the cell of a network on a target; None if it does not run there."""
+        return next((own for own in self.cells if (own.target, own.network) == (target, network)), None)
+
+    def _wanted(self) -> Iterator[tuple[str, str]]:
+        """Yield the pairs that there have to be: of a network with places these, of any other all."""
+        for network in self.networks:
+            named = [target for target in self.targets if place_of(network, target) in self.definition]
+            yield from ((target, network) for target in named or self.targets)
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         pairs = [(cell.target, cell.network) for cell in self.cells]
-        if len(pairs) != len(self.targets) * len(self.networks) or len(set(pairs)) != len(pairs):
-            wrong("cells", "each network once on each target", pairs)
+        if sorted(pairs) != sorted(self._wanted()):
+            wrong("cells", "each network once on each target that it runs on", pairs)
         if self.verdict.result == MET and not all(
             cell.verdict == MET and cell.injected is not None for cell in self.cells
         ):
             wrong("verdict.result", "met only where each cell is, by injections into it", MET)
         return self
+
+
+def place_of(network: str, target: str) -> str:
+    """Return the part of the definition that says that a network, which has places, runs on a target."""
+    return f"place {network} on {target}"
 
 
 def injected_cells(cells: Iterable[CellRecord]) -> list[tuple[CellRecord, CellResults]]:

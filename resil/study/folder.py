@@ -23,7 +23,7 @@ from resil.folder.provenance import versions
 from resil.folder.recorded import read_document
 from resil.folder.store import LOCK, locked, make_folder
 from resil.networks import zoo
-from resil.record.study import StudyRecord
+from resil.record.study import StudyRecord, place_of
 from resil.rtl_harness.cache import content_key, file_digest
 from resil.rtl_harness.design.snapshot import rtl_digest
 from resil.rtl_harness.design.target import SHIPPED_TARGETS, load_target
@@ -68,6 +68,7 @@ def definition_of(study: Study) -> dict[str, str]:
         **({_MODEL: _file_digest(study.model or SHIPPED)} if predicted else {}),
         **{f"target {target.name}": _target_digest(target) for target in study.targets},
         **{f"network {work.name}": work_digest(work.settings) for work in study.works},
+        **{place_of(work.name, target): "named" for work in study.works for target in work.on},
     }
 
 
@@ -195,7 +196,7 @@ def write_record(out: Path, record: StudyRecord) -> None:
 
 
 def _grows(name: str) -> bool:
-    return name.startswith(("target ", "network ")) or name == _MODEL
+    return name.startswith(("target ", "network ", "place ")) or name == _MODEL
 
 
 def _left_by_a_kill(name: str) -> bool:

@@ -40,11 +40,13 @@ class StudyWork:
         name: For people, and of its folders.
         settings: As of a campaign.
         estimate: Its cells are predicted, not injected.
+        on: Names of the targets that it runs on; empty for all.
     """
 
     name: str
     settings: Work
     estimate: bool = False
+    on: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -139,8 +141,13 @@ class Study:
 
     @property
     def cells(self) -> tuple[StudyCell, ...]:
-        """All pairs, target by target."""
-        return tuple(self._cell(target, work) for target in self.targets for work in self.works)
+        """All pairs of a target and what runs on it, target by target."""
+        return tuple(
+            self._cell(target, work)
+            for target in self.targets
+            for work in self.works
+            if not work.on or target.name in work.on
+        )
 
     def _cell(self, target: StudyTarget, work: StudyWork) -> StudyCell:
         predicted = target.estimate or work.estimate

@@ -73,6 +73,8 @@ def parse_study(
     permanent = problems.attempt(lambda: _permanent(known)) if "permanent" in tables else None
     targets = problems.attempt(lambda: _targets(known)) or ()
     works = problems.attempt(lambda: _works(file, known)) or ()
+    if problems.sound("target") and problems.sound("network") and problems.sound("workload"):
+        _check_places(problems, targets, works)
     protection = problems.attempt(
         lambda: _protection(known.section("protection"), "protection" in tables, works)
     )
@@ -116,45 +118,66 @@ def _target(section: Section) -> StudyTarget:
 
 def _works(file: Path, tables: Tables) -> tuple[StudyWork, ...]:
     given = [table for table in ("network", "workload") if table in tables]
-    if len(given) != 1:
-        if not given and tables.meant & {"network", "workload"}:
+    if not given:
+        if tables.meant & {"network", "workload"}:
             return ()
         raise CampaignError(
-            f"{file}: expected either tables [[network]], for targets that run compiled networks, or tables "
-            f"[[workload]], for any others, found {'both' if given else 'neither'}; keep or add one sort",
+            f"{file}: expected tables [[network]], for targets that run compiled networks, or tables "
+            "[[workload]], for any others, found neither; add what runs",
             "network",
         )
-    if given == ["workload"]:
-        sections = tables.sections("workload", "a list of tables, one for each workload")
-        found = _read(tables.problems, sections, _workload)
-    else:
+    found: list[StudyWork] = []
+    if "network" in given:
         sections = tables.sections("network", "a list of tables, one for each network or for all of the zoo")
-        found = [work for own in _read(tables.problems, sections, _networks) for work in own]
+        found += [work for own in _read(tables.problems, sections, _networks) for work in own]
+    if "workload" in given:
+        sections = tables.sections("workload", "a list of tables, one for each workload")
+        found += _read(tables.problems, sections, _workload)
     _refuse_repeated(tables.problems, given[0], [work.name for work in found])
     return tuple(found)
 
 
+def _check_places(problems: Problems, targets: Sequence[StudyTarget], works: Sequence[StudyWork]) -> None:
+    """Note names of targets that none has, and targets that nothing runs on."""
+    known = [target.name for target in targets]
+    for work in works:
+        if unknown := [name for name in work.on if name not in known]:
+            problems.add(
+                ("workload", "targets"),
+                f"targets of {work.name}: expected names of targets ({', '.join(known)}), found "
+                f'"{unknown[0]}"; correct the name',
+            )
+    for name in known:
+        if works and not any(not work.on or name in work.on for work in works):
+            problems.add(
+                ("target", name),
+                f"[[target]] {name}: expected something that runs on it, found nothing; name it in the "
+                "targets of a network or workload, or remove it",
+            )
+
+
 def _workload(section: Section) -> StudyWork:
+    on = section.texts("targets")
     settings = read_own_work(section, "")
     if not settings.name.strip() and section.sound("name"):
         section.wrong("name", "a name", "nothing", "add the key: folders and tables are named by it")
-    return StudyWork(settings.name, settings)
+    return StudyWork(settings.name, settings, on=on)
 
 
 def _networks(section: Section) -> list[StudyWork]:
     """Return the networks of a table; of an unsound one none."""
-    estimate = section.flag("estimate")
+    estimate, on = section.flag("estimate"), section.texts("targets")
     name = section.text("name") if section.has("name") else None
     settings = read_network(section)
     if settings.path == ALL_OF_THE_ZOO:
         if name is not None:
             section.wrong("name", "no name for all of the zoo", f'"{name}"', "remove it")
         return [
-            StudyWork(known, replace(settings, path=f"{ZOO_PREFIX}{known}"), estimate)
+            StudyWork(known, replace(settings, path=f"{ZOO_PREFIX}{known}"), estimate, on)
             for known in zoo.names()
         ]
     if not settings.path.startswith(ZOO_PREFIX):
-        return [StudyWork(name or Path(settings.path).stem, settings, estimate)] if settings.path else []
+        return [StudyWork(name or Path(settings.path).stem, settings, estimate, on)] if settings.path else []
     known = settings.path.removeprefix(ZOO_PREFIX)
     if known not in zoo.names():
         near = get_close_matches(known, zoo.names(), n=1)
@@ -164,7 +187,7 @@ def _networks(section: Section) -> list[StudyWork]:
             f'"{settings.path}"',
             f'did you mean "{ZOO_PREFIX}{near[0]}"?' if near else "correct the name",
         )
-    return [StudyWork(name or known, settings, estimate)]
+    return [StudyWork(name or known, settings, estimate, on)]
 
 
 def _read(problems: Problems, sections: list[Section], read: Callable[[Section], T]) -> list[T]:

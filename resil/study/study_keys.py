@@ -12,14 +12,21 @@ from resil.campaign.safety_keys import SAFETY
 from resil.protection.asked import GRANULARITY, LIMITS, OPTIONS, VERIFY_NETWORKS, WAIVE
 
 FIRST = "study"
+_ON = Key(
+    "targets",
+    "list of strings",
+    "Targets that it runs on, as tables call them. Without the key all.",
+    ABSENT,
+)
 _ESTIMATE = Key("estimate", "boolean", "Cells are estimated by a sensitivity model, not injected.", False)
 
 _TARGETS = replace(TARGET, meaning="A target of the study.", keys=(*TARGET.keys, _ESTIMATE), repeated=True)
 _NETWORKS = replace(
     NETWORK,
-    meaning="A network of the study; `zoo:*` for all of the zoo. Either these tables or `[[workload]]`.",
+    meaning="A network of the study; `zoo:*` for all of the zoo. These tables, `[[workload]]`, or both.",
     keys=(
         _ESTIMATE,
+        _ON,
         Key(
             "name", "string", "What tables and folders call it. Without the key the name of its file.", ABSENT
         ),
@@ -29,7 +36,8 @@ _NETWORKS = replace(
 )
 _WORKLOADS = replace(
     WORKLOAD,
-    meaning="A workload of the study, with a `name`. Either these tables or `[[network]]`.",
+    meaning="A workload of the study, with a `name`. These tables, `[[network]]`, or both.",
+    keys=(_ON, *WORKLOAD.keys),
     repeated=True,
 )
 # Keys of [faults] that stuck bits have no use for.

@@ -28,7 +28,8 @@ from resil.work.work import RunAgain, Work
 
 ENVIRONMENT = (
     "Inputs are those of the recording, whatever the design does: an environment that would react to a wrong "
-    "output (retry, stop, answer otherwise) is not simulated, and a run ends where the recording does."
+    "output (retry, stop, answer otherwise) is not simulated. A run ends where the recording does, or at its "
+    "first wrong output if the design has no alarm."
 )
 # Inputs whose lost changes are named.
 _NAMED = 4
@@ -53,7 +54,9 @@ def recorded_work(campaign: Campaign, settings: RecordingSettings, closed: Close
     Raises:
         HarnessError: Nothing of a recording can be compared.
     """
-    images = [images_of(own, closed.layout, closed.rules) for own in closed.recordings]
+    # What could still report a wrong output has to run on; where nothing can, all is known with the first.
+    ends = not closed.target.alarms
+    images = [images_of(own, closed.layout, closed.rules, ends=ends) for own in closed.recordings]
     for own, made in zip(closed.recordings, images, strict=True):
         if not made.compared_bits:
             raise HarnessError(

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from resil.rtl_harness.replay.layout import (
     COMPARED,
     COUNT_BITS,
+    ENDS,
     FIRST,
     LAST,
     RESULTS,
@@ -311,7 +312,7 @@ def _steps(layout: ReplayLayout) -> str:
       seen_q <= 1'b0;
       compared_q <= '0;
     end else begin
-      if (replaying && {RECORDING}[{LAST}]) state_q <= 2'd1;
+      if (replaying && ({RECORDING}[{LAST}] || ({RECORDING}[{ENDS}] && |beyond))) state_q <= 2'd1;
       if (state_q == 2'd1) state_q <= 2'd2;
       if ({RECORDING}[{FIRST}] && |differs) seen_q <= 1'b1;
       if (replaying && ({" || ".join(counted)})) compared_q <= compared_q + 1'b1;

@@ -29,7 +29,7 @@ from resil.rtl_harness.replay.bench import (
     words_parameter,
 )
 from resil.rtl_harness.replay.images import words_of_stream
-from resil.rtl_harness.replay.layout import ReplayLayout, WordStream
+from resil.rtl_harness.replay.layout import FLAGS, ReplayLayout, WordStream
 from resil.rtl_harness.replay.ports import TopPort, read_ports
 from resil.rtl_harness.replay.recording import Recording, Span, read_recording
 from resil.rtl_harness.replay.strobes import Ruled, Strobe, ruled
@@ -112,7 +112,7 @@ def close_by_recordings(target: Target, asked: ReplayRequest, file: Path) -> Clo
         read_recording(s, ports, clocks, asked.sampled, _optional(ports, rules)) for s in asked.spans
     )
     layout = _layout(ports, clocks, asked.sampled, rules)
-    digest = content_key(json.dumps(asdict(layout)))
+    digest = content_key(json.dumps(asdict(layout)), f"{FLAGS} flags")
     words = _words(layout, recordings)
     if target.replay is None:
         with_bench = _with_bench(target, layout, parameters, Replay(source, digest))

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from resil.rtl_harness.replay.bench import RECORDING, stream_name
-from resil.rtl_harness.replay.layout import FIRST, LAST, Condition, ReplayLayout, WordStream
+from resil.rtl_harness.replay.layout import ENDS, FIRST, LAST, Condition, ReplayLayout, WordStream
 from resil.rtl_harness.replay.recording import Recording
 from resil.rtl_harness.replay.strobes import Ruled
 from resil.rtl_harness.replay.waves import Bits, Times
@@ -43,7 +43,12 @@ def words_of_stream(recording: Recording, when: Sequence[Condition]) -> Times:
 
 
 def images_of(
-    recording: Recording, layout: ReplayLayout, rules: Sequence[Ruled], *, first: bool = False
+    recording: Recording,
+    layout: ReplayLayout,
+    rules: Sequence[Ruled],
+    *,
+    first: bool = False,
+    ends: bool = False,
 ) -> Images:
     """Return the memories of a replay.
 
@@ -52,10 +57,12 @@ def images_of(
         layout: Of the memories.
         rules: What is compared when; those by cycles and the streams in the order of the layout.
         first: The bench keeps the first difference, not the last.
+        ends: A difference beyond tolerance ends the run.
     """
     state = _Counts()
     parts = [
-        _chunk(recording, layout, rules, start, first, state) for start in range(0, recording.cycles, _CHUNK)
+        _chunk(recording, layout, rules, start, {FIRST: first, ENDS: ends}, state)
+        for start in range(0, recording.cycles, _CHUNK)
     ]
     memories = {RECORDING: b"".join(parts)}
     for number, stream in enumerate(layout.streams):
@@ -76,14 +83,14 @@ def _chunk(
     layout: ReplayLayout,
     rules: Sequence[Ruled],
     start: int,
-    first: bool,
+    flags: Mapping[int, bool],
     state: _Counts,
 ) -> bytes:
     times = recording.times[start : start + _CHUNK]
     count, before = len(times), recording.before
     bits = np.zeros((count, 8 * layout.word_bytes), bool)
+    bits[:, [*flags]] = [*flags.values()]
     bits[:, LAST] = np.arange(start, start + count) == recording.cycles - 1
-    bits[:, FIRST] = first
     for number, clock in enumerate(recording.clocks):
         bits[:, layout.clock_bits.low + number] = clock.sampled(times, before=False)[0][:, 0]
     low = layout.input_bits.low

@@ -340,3 +340,17 @@ def test_a_change_that_nobody_would_see_is_called_none():
     assert "raw FIT changes by less than 0.1 % in mac" in page
     assert "the same within 0.1 %" in page
     assert "FIT grows in mac +67 %" in page
+
+
+def test_a_network_that_runs_on_named_targets_has_cells_there_alone():
+    """In the matrix the others say that there is none; a cell that should be there is missed."""
+    found = document()
+    gone = found["cells"].pop()
+    other = next(own["target"] for own in found["cells"] if own["target"] != gone["target"])
+    found["definition"] |= {f"place {gone['network']} on {other}": "named"}
+    record = parsed(found)
+    assert record.cell(gone["target"], gone["network"]) is None
+    assert "not in the study" in study_text(record)
+    found["definition"] |= {f"place {gone['network']} on {gone['target']}": "named"}
+    with pytest.raises(ReportError, check=about("cells")):
+        parsed(found)

@@ -117,3 +117,52 @@ def test_protection_is_built_and_confirmed_on_rtl(tmp_path):
     (row,) = json.loads((tmp_path / "out" / "study.json").read_text())["protection"]
     assert (row["result"], row["confirmed"]) == ("not assessed", None)
     assert "its RTL was changed since it was built" in row["reason"]
+
+
+OTHERS = """
+[study]
+name = "designs that share nothing"
+seed = 5
+[[target]]
+file = "{awkward}/target.toml"
+[[target]]
+file = "{smooth}/target.toml"
+[[workload]]
+name = "pages"
+targets = ["awkward-target"]
+decision = "exact"
+parameters = {{ SourceWords = 64 }}
+images = [{{ memory = "source", file = "{awkward}/source0.hex" }}]
+output = {{ memory = "sink", offset = 0, shape = [12, 4], dtype = "uint64" }}
+[[workload]]
+name = "recorded"
+targets = ["recording-target"]
+waves = "{smooth}/smooth.vcd"
+instance = "smooth_tb.u_dut"
+[faults]
+kinds = ["ff"]
+injections = 400
+[sampling]
+plan = "uniform"
+[technology]
+name = "finfet-16nm"
+[protection]
+granularity = "register"
+fit_share = 0.5
+"""
+
+
+def test_designs_of_others_in_one_study(tmp_path):
+    """Target files of one name, each with a workload of its own: cells, matrix, and a set for each."""
+    text = OTHERS.format(awkward=AWKWARD, smooth=AWKWARD.parent / "recording")
+    (tmp_path / "study.toml").write_text(text)
+    code = main(["study", str(tmp_path / "study.toml"), "--out", str(tmp_path / "out"), "--quiet"])
+    found = json.loads((tmp_path / "out" / "study.json").read_text())
+    cells = {(cell["target"], cell["network"]): cell for cell in found["cells"]}
+    assert set(cells) == {("awkward-target", "pages"), ("recording-target", "recorded")}
+    assert all(cell["results"]["injections"] == 400 for cell in cells.values())
+    assert [row["target"] for row in found["protection"]] == ["awkward-target", "recording-target"]
+    assert all(row["result"] != "not assessed" for row in found["protection"])
+    assert code == 0
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "not in the study" in page

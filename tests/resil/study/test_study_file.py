@@ -33,6 +33,27 @@ def test_cells_are_campaigns_of_every_pair():
     assert not any(cell.predicted for cell in found)
 
 
+def test_each_target_may_run_its_own(tmp_path):
+    """Networks for one, memory images for another: cells are the named pairs, with unchanged seeds."""
+    (tmp_path / "own.hex").write_text("0\n")
+    (tmp_path / "chip.toml").write_text("")
+    own = (
+        '[[workload]]\nname = "pages"\ntargets = ["chip"]\nimages = [{ memory = "in", file = "own.hex" }]\n'
+        'output = { memory = "out", offset = 0, shape = [4], dtype = "uint8" }\n[faults]'
+    )
+    text = TEXT.replace(
+        '[[network]]\npath = "zoo:digits"',
+        '[[target]]\nfile = "chip.toml"\n[[network]]\npath = "zoo:digits"\ntargets = ["ethos-u55-32"]',
+    )
+    text = text.replace(
+        'path = "zoo:mnist_lenet"', 'path = "zoo:mnist_lenet"\ntargets = ["ethos-u55-32", "ethos-u55-64"]'
+    )
+    found = load_study(write_study(tmp_path, text.replace("[faults]", own))).cells
+    assert [cell.folder for cell in found] == [CELLS[0], CELLS[1], CELLS[3], "chip/pages"]
+    before = {cell.folder: cell.campaign.seed for cell in study().cells}
+    assert all(cell.campaign.seed == before[cell.folder] for cell in found[:3])
+
+
 def test_cells_are_independent_samples_that_do_not_change_when_the_study_grows():
     before = {cell.folder: cell.campaign.seed for cell in study().cells}
     assert len(set(before.values())) == 4
@@ -144,7 +165,19 @@ BROKEN = {
     ),
     "neither": (
         (TEXT[TEXT.index("[[network]]") : TEXT.index("[faults]")], ""),
-        "expected either tables [[network]]",
+        "expected tables [[network]], for targets that run compiled networks, or tables [[workload]]",
+    ),
+    "on a target that is none": (
+        (DIGITS, f'{DIGITS}\ntargets = ["ethos-u55-46"]'),
+        'targets of digits: expected names of targets (ethos-u55-32, ethos-u55-64), found "ethos-u55-46"',
+    ),
+    "on no target": (
+        (
+            'inputs = [0, 3]\n[[network]]\npath = "zoo:mnist_lenet"',
+            'inputs = [0, 3]\ntargets = ["ethos-u55-32"]\n[[network]]\npath = "zoo:mnist_lenet"\n'
+            'targets = ["ethos-u55-32"]',
+        ),
+        "[[target]] ethos-u55-64: expected something that runs on it, found nothing",
     ),
     "plan": (
         ('plan = "uniform"', 'plan = "uniform"\nmargin = 0.1'),

@@ -59,10 +59,10 @@ def closed_by(target_file, *vcds, **asked):
 class Replayed:
     """A closed target and one of its replays."""
 
-    def __init__(self, closed, *, first=False, number=0):
+    def __init__(self, closed, *, first=False, ends=False, number=0):
         self.closed = closed
         self.recording = closed.recordings[number]
-        self.images = images_of(self.recording, closed.layout, closed.rules, first=first)
+        self.images = images_of(self.recording, closed.layout, closed.rules, first=first, ends=ends)
         self.workload = Workload(
             "replay",
             self.images.memories,
@@ -239,6 +239,26 @@ def test_many_recordings_share_a_bench(target_file, vcd, tmp_path):
     assert second.recording.cycles == 70
     assert second.golden().end.output == second.expected
     assert second.golden().end.end_cycle < Replayed(closed).golden().end.end_cycle
+
+
+def test_a_run_that_nothing_reports_ends_with_its_first_wrong_output(tmp_path, vcd, inputs):
+    """What is seen is as in whole runs; the end is the cycle of the model's first difference."""
+    target_file = tmp_path / "silent.toml"
+    target_file.write_text(TARGET.format(here=HERE).partition("[alarms]")[0])
+    replay = Replayed(closed_by(target_file, vcd), ends=True)
+    golden, _, end = run(inputs)
+    last, expected = replay.golden().cycles, {}
+    for fault, flip in (faults := replay.faults()).items():
+        found, _, state = run(inputs, flip)
+        wrong = [cycle for cycle, (g, f) in enumerate(zip(golden, found, strict=True)) if g != f]
+        seen = Seen.SDC_CRITICAL if wrong else Seen.MASKED if state == end else Seen.LATENT
+        expected[fault] = seen, last - (CYCLES - 1 - wrong[0] if wrong else 0)
+    rows = [replay.injections(kind, faults) for kind in (PlainEngine, VerilatorEngine, CocotbEngine)]
+    assert rows[0] == rows[1] == rows[2]
+    assert {fault: (row.seen, row.end_cycle) for fault, row in rows[0].items()} == expected
+    whole = Replayed(closed_by(target_file, vcd)).injections(VerilatorEngine, faults)
+    assert {fault: row.seen for fault, row in whole.items()} == {f: seen for f, (seen, _) in expected.items()}
+    assert {row.end_cycle for row in whole.values()} == {last}
 
 
 PRESET = """
