@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from resil.rtl_harness.replay.ports import TopPort
 
-# Bits of a word of the recording before all else: the last one, that the first difference is kept, and that one
-# beyond tolerance ends the run.
+# Bits of a word of the recording before all else: the last one, that the first difference is kept, and that
+# one beyond tolerance ends the run.
 LAST, FIRST, ENDS, FLAGS = 0, 1, 2, 3
 # Words of the memory of results: a difference within tolerance, one beyond, and what was compared in all.
 WITHIN, BEYOND, COMPARED, RESULTS = 0, 1, 2, 3
