@@ -94,14 +94,22 @@ def _shares(derated: dict[str, Any], raw: dict[str, Any]) -> None:
 
 def _sets(folder: Path, budget: float) -> None:
     """Print what is chosen for a budget without logic and with it."""
-    heads = ("logic in the budget", "choice by", "result", "area", "storage, FIT at most", "logic, at most")
+    heads = (
+        "logic in the budget",
+        "choice by",
+        "result",
+        "area",
+        "storage, at most",
+        "logic, at most",
+    )
     print(f"\n| {' | '.join(heads)} | blocks copied |")
     print("|---" * (len(heads) + 1) + "|")
     for view in VIEWS:
         for granularity in ("block", "register"):
-            out, name = folder / _place(view), f"finding-{granularity}"
+            out, name = folder / _place(view), f"finding-{granularity}-{budget:g}"
             asked = ["--budget-fit", str(budget), "--granularity", granularity, "--name", name]
-            _resil(["protect", str(out), *asked, *_WAIVED, "--quiet"])
+            if (code := _resil(["protect", str(out), *asked, *_WAIVED, "--quiet"])) not in (0, 1):
+                sys.exit(code)
             plan = json.loads((out / "protection" / f"{name}.json").read_text(encoding="utf-8"))
             left = plan["logic"] or {"fit_hi": 0.0, "copied": ()}
             cells = (

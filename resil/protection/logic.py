@@ -14,11 +14,11 @@ _TRANSIENT = "transient"
 
 @dataclass(frozen=True)
 class BlockLogic:
-    """Hazardous rate in the logic of each block, at the centre of the raw rates of pulses. Rates in FIT.
+    """Hazardous rate in the logic of each block. Rates in FIT.
 
     Attributes:
-        fit: By block.
-        fit_hi: Upper limit of each; they hold one by one.
+        fit: By block, at the centre of the raw rates of pulses.
+        fit_hi: Upper limit of each at their highest raw rates; they hold one by one.
         whole: Both of all logic.
     """
 
@@ -44,6 +44,6 @@ def block_logic(summary: Summary) -> BlockLogic | None:
     total = rows.pop(TOTAL)
     return BlockLogic(
         {block: row.logic_fit for block, row in rows.items()},
-        {block: row.logic_hi for block, row in rows.items()},
-        (total.logic_fit, total.logic_hi),
+        {block: row.logic_hi * row.logic_highest for block, row in rows.items()},
+        (total.logic_fit, total.logic_hi * total.logic_highest),
     )

@@ -29,6 +29,8 @@ class LogicShare(Typed):
     """Its lower limit."""
     logic_hi: Amount
     """Its upper limit."""
+    logic_highest: Amount
+    """By what factor all three are higher at the highest raw rates of logic."""
     share: Share | None
     """Part of both that lies in logic; null if nothing was hazardous."""
     share_lo: Share | None

@@ -111,20 +111,20 @@ class NpuMechanism(Typed):
 
 
 class LogicLeft(Typed):
-    """What a set leaves of pulses in logic, at the centre of their raw rates. Rates in FIT."""
+    """What a set leaves of pulses in logic. Rates in FIT."""
 
     copied: tuple[str, ...]
     """Blocks that are copied as a whole and compared: their logic is credited, that of no other is."""
     fit_before: Amount
-    """Hazardous pulses without protection."""
+    """Hazardous pulses without protection, at the centre of their raw rates."""
     fit_hi_before: Amount
-    """Upper limit of that."""
+    """Upper limit of that, at the highest raw rates."""
     fit: Amount
-    """Those that are left."""
+    """Those that are left, at the centre."""
     fit_hi: Amount
-    """Upper limit of that."""
+    """Upper limit of that, at the highest raw rates."""
     with_storage: Amount
-    """Hazardous failures that are left, of storage and of logic."""
+    """Hazardous failures that are left, of storage and of logic, at the centre of the raw rates."""
     with_storage_hi: Amount
     """The sum of both upper limits, that of storage at its worst corner."""
     within_budget: bool | None
@@ -137,8 +137,8 @@ class LogicLeft(Typed):
         credit = credit or "nothing that was chosen covers logic"
         said = {None: "", True: ", within the budget", False: ", ABOVE THE BUDGET"}
         return (
-            f"Logic: {self.fit:.3g} FIT, at most {self.fit_hi:.3g}, of {self.fit_before:.3g} of pulses "
-            f"({credit}); with storage {self.with_storage:.3g} FIT, at most "
+            f"Logic: {self.fit:.3g} FIT of {self.fit_before:.3g} of pulses, at most {self.fit_hi:.3g} at "
+            f"their highest raw rates ({credit}); with storage {self.with_storage:.3g} FIT, at most "
             f"{self.with_storage_hi:.3g}{said[self.within_budget]}."
         )
 

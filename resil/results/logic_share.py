@@ -25,24 +25,39 @@ def logic_shares(grounds: Grounds, blocks: Sequence[str]) -> tuple[LogicShare, .
     logic, permanent = grounds.logic, grounds.permanent
     if isinstance(logic, NamedRun):
         other = 1.0 / logic.derating if grounds.settings.derated else logic.derating
-        found += _shares("transient", grounds.by_block, grounds.hazardous, blocks, other)
+        found += _shares("transient", grounds.by_block, grounds.hazardous, blocks, other, _highest(logic))
     if isinstance(permanent, NamedRun) and not permanent.without:
-        found += _shares("permanent", permanent.evidence, grounds.hazardous, blocks, None)
+        highest = _highest(permanent)
+        found += _shares("permanent", permanent.evidence, grounds.hazardous, blocks, None, highest)
     return tuple(found)
 
 
+def _highest(run: NamedRun) -> float:
+    return max((factors.get(LOGIC, 1.0) for factors in run.rates.values()), default=1.0)
+
+
 def _shares(
-    faults: str, evidence: Evidence, outcomes: frozenset[str], blocks: Sequence[str], other: float | None
+    faults: str,
+    evidence: Evidence,
+    outcomes: frozenset[str],
+    blocks: Sequence[str],
+    other: float | None,
+    highest: float,
 ) -> list[LogicShare]:
     hazardous = Hazards(outcomes).among(classes_of(evidence))
     # Cells may lie in no block, though all storage does: what is left out here would be missing from sums.
     known = {group.block for group in evidence.groups}
     places = [*(block for block in blocks if block in known), *sorted(known - set(blocks))]
-    return [_share(faults, block, evidence, hazardous, other) for block in (*places, TOTAL)]
+    return [_share(faults, block, evidence, hazardous, other, highest) for block in (*places, TOTAL)]
 
 
 def _share(
-    faults: str, block: str, evidence: Evidence, hazardous: frozenset[str], other: float | None
+    faults: str,
+    block: str,
+    evidence: Evidence,
+    hazardous: frozenset[str],
+    other: float | None,
+    highest: float,
 ) -> LogicShare:
     def part(*, logic: bool) -> Evidence:
         def chosen(group: PooledGroup) -> bool:
@@ -65,6 +80,7 @@ def _share(
         logic_fit=one.estimate,
         logic_lo=one.lo,
         logic_hi=one.hi,
+        logic_highest=highest,
         share=estimate,
         share_lo=None if estimate is None else min(_of(low.lo, high.hi) or 0.0, estimate),
         share_hi=None if estimate is None else max(_of(low.hi, high.lo) or 0.0, estimate),

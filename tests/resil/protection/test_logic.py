@@ -30,10 +30,11 @@ STORAGE = storage_of(
 )
 
 
-def row(block, fit, faults="transient"):
+def row(block, fit, faults="transient", highest=1.0):
     own = {"storage_fit": 1.0, "storage_lo": 0.5, "storage_hi": 2.0, "logic_fit": fit}
     share = dict.fromkeys(("share", "share_lo", "share_hi", "other_logic_fit", "other_share"))
-    return LogicShare(faults=faults, block=block, logic_lo=0.5 * fit, logic_hi=2.0 * fit, **own, **share)
+    own |= {"logic_lo": 0.5 * fit, "logic_hi": 2.0 * fit, "logic_highest": highest}
+    return LogicShare(faults=faults, block=block, **own, **share)
 
 
 ROWS = (row("a", 1.0), row("b", 3.0), row("total", 4.0), row("a", 99.0, "permanent"))
@@ -42,6 +43,8 @@ LOGIC = BlockLogic({"a": 1.0, "b": 3.0}, {"a": 2.0, "b": 6.0}, (4.0, 7.0))
 
 def test_a_run_says_what_is_in_logic_by_block():
     assert block_logic(SimpleNamespace(logic=ROWS)) == replace(LOGIC, whole=(4.0, 8.0))
+    high = block_logic(SimpleNamespace(logic=(row("a", 1.0, highest=3.0), row("total", 1.0, highest=3.0))))
+    assert high == BlockLogic({"a": 1.0}, {"a": 6.0}, (1.0, 6.0))
     assert block_logic(SimpleNamespace(logic=())) is None
     assert (
         block_logic(SimpleNamespace(logic=(row("a", 1.0, "permanent"), row("total", 1.0, "permanent"))))
