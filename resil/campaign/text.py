@@ -109,7 +109,9 @@ def _work(campaign: Campaign) -> dict[str, dict[str, Value | None]]:
         given = {"waves": [str(file) for file in work.waves], "instance": work.instance}
         return {"workload": {"name": work.name, **given, **_recording(work)}}
     if isinstance(work, TestbenchSettings):
-        return {"workload": {"name": work.name, **_testbench(work), **_recording(work.replay)}}
+        return {
+            "workload": {"name": work.name, **_testbench(work, campaign.replays), **_recording(work.replay)}
+        }
     output = work.output
     return {
         "workload": {
@@ -140,10 +142,11 @@ def _recording(work: RecordingSettings) -> dict[str, Value | None]:
     }
 
 
-def _testbench(work: TestbenchSettings) -> dict[str, Value | None]:
+def _testbench(work: TestbenchSettings, replays: bool) -> dict[str, Value | None]:
+    # What a run did stays so, whichever engine looks at it afterwards.
     return {
         "cocotb": work.label,
-        "record": work.record,
+        "record": replays,
         "python_path": [str(folder) for folder in work.python_path],
         "plusargs": list(work.plusargs) or None,
         "env": dict(work.environment) or None,

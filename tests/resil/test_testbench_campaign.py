@@ -158,6 +158,10 @@ def test_a_run_belongs_to_its_test(example, written, tmp_path, monkeypatch, caps
     number = pq.read_table(next((tmp_path / "run" / "injections").glob("*.parquet")))["injection"][0]
     assert main(["replay", "run", str(number), "--quiet"]) == 0
     assert main(["run", str(file), "--out", "run", "--quiet"]) == 0
+    # An engine that would replay a recording in its place cannot audit it.
+    capsys.readouterr()
+    assert main(["audit", "run", "-n", "5", "--quiet"]) == 2
+    assert "record = false" in capsys.readouterr().err
     test = example / "test_smooth.py"
     before = test.read_text()
     try:
@@ -167,6 +171,19 @@ def test_a_run_belongs_to_its_test(example, written, tmp_path, monkeypatch, caps
     finally:
         test.write_text(before)
     assert main(["run", str(file), "--out", "run", "--quiet"]) == 0
+
+
+def test_a_recorded_run_stays_one_under_the_engine_that_could_run_the_test(
+    example, written, tmp_path, monkeypatch, capsys
+):
+    """A waveform is written by the reference engine, which would let the test react."""
+    monkeypatch.chdir(tmp_path)
+    text = (example / "cocotb.toml").read_text().replace("minimum_per_block = 40", "")
+    file = written(text=text.replace("injections = 400", "injections = 12"))
+    assert main(["run", str(file), "--out", "run", "--quiet"]) == 0
+    number = pq.read_table(next((tmp_path / "run" / "injections").glob("*.parquet")))["injection"][0]
+    assert main(["replay", "run", str(number), "--waves", "fault.vcd", "--quiet"]) == 0
+    assert "resil_replay" in (tmp_path / "fault.vcd").read_text()
 
 
 def test_the_resolved_campaign_is_the_campaign(written):

@@ -83,11 +83,12 @@ def test_nothing_beyond_reach_flips(tmp_path):
     assert sites.room(A + 2) == 1
 
 
-def test_neighbours_are_those_of_brute_force(tmp_path):
+@pytest.mark.parametrize("grid", [12, 2])
+def test_neighbours_are_those_of_brute_force(grid, tmp_path):
     """Random positions on a coarse grid, so that many are equally far; bits of memories among them."""
     draw = random.Random(5)
     table = SiteTable.of([StorageElement(f"u_dut.r{i}_q", "ff", 8) for i in range(40)])
-    at = {site: (draw.randrange(12), draw.randrange(12) / 2) for site in range(table.size)}
+    at = {site: (draw.randrange(grid), draw.randrange(grid) / 2) for site in range(table.size)}
     rows = "".join(f"{table[site].name},{x},{y}\n" for site, (x, y) in at.items())
     sites = placed_by(tmp_path, "site,x,y\n" + rows, reach=1.6, table=table).sites
     for site in range(table.size):

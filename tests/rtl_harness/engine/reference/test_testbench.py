@@ -142,8 +142,12 @@ def test_a_copy_is_a_run_from_the_beginning(made, elaboration):
 
 def test_time_outs_of_the_test_and_of_the_injection_are_hangs(made, elaboration):
     fault = Fault(site(elaboration, "sum_q", 7), 4)
-    for name in ("waits", "waits_for_ever"):
-        (own,) = made(name).run([fault])
+    # The test's own time-out comes first, or the limit of the injection.
+    for name, factor in (("waits", 100.0), ("waits_for_ever", 2.0)):
+        engine = made(name, factor)
+        (own,) = engine.run([fault])
+        assert own.end_cycle in ((39, 40) if name == "waits" else (engine.timeout_cycles,))
+        assert (own.end_cycle < engine.timeout_cycles) == (name == "waits")
         assert own.outcome is Outcome.DUE
         assert own.seen is Seen.HANG, name
 
