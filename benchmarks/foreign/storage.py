@@ -30,7 +30,7 @@ class YosysCount:
     Attributes:
         reader: Front end that read the files.
         source: Bits of flip-flops, latches and memories that something reads.
-        kept: After `opt -full`, in which undefined values are free.
+        kept: After `opt -full`, `wreduce` and `opt -full`, in which undefined values are free.
     """
 
     reader: str
@@ -50,7 +50,13 @@ def count_storage(design: ForeignDesign) -> YosysCount:
     said = ""
     for reader, commands in _readers(design.top, listed).items():
         with tempfile.TemporaryDirectory() as folder:
-            script = [*commands, _READ, "write_json before.json", "opt -full", "write_json after.json"]
+            script = [
+                *commands,
+                _READ,
+                "write_json before.json",
+                "opt -full; wreduce; opt -full",
+                "write_json after.json",
+            ]
             try:
                 run_yosys([own for line in script for own in line.split("; ")], Path(folder), design.name)
             except HarnessError as error:
