@@ -151,9 +151,20 @@ def accesses(seed, count):
         yield draw.random() < 0.5, address, size, draw.getrandbits(8 * size)
 
 
+async def two_cycles_of_errors(dut):
+    """An ERROR response is first not ready, then ready; the component of others does not look."""
+    before = (0, 1)
+    while True:
+        await FallingEdge(dut.clk)
+        now = (int(dut.ahb_hresp.value), int(dut.ahb_hready.value))
+        assert now != (1, 1) or before == (1, 0)
+        before = now
+
+
 @cocotb.test()
 async def ahb_lite(dut):
     await started(dut)
+    cocotb.start_soon(two_cycles_of_errors(dut))
     master = AHBLiteMaster(AHBBus.from_prefix(dut, "ahb"), dut.clk, dut.rst_n)
     model = bytearray(WORDS * 4)
     for write, address, size, value in accesses(3, 120):

@@ -46,7 +46,7 @@ MUTANTS = {
         "wishbone",
     ),
     "resil_ahb_mem": ("(settled && (!bad || second_q));", "settled;", "ahb_lite"),
-    "resil_sram": ("if (req_i && !we_i) data_q", "if (req_i) data_q", "sram_and_console"),
+    "resil_word_mem": ("if (we_i && hit_o) begin", "if (we_i) begin", "sram_and_console"),
     "resil_axis_sink": ("overflow_q || !hit;", "1'b0;", "streams"),
 }
 
