@@ -101,7 +101,12 @@ def test_the_row_takes_gates_by_pairs_and_storage_as_before():
     assert none.value is not None
     assert none.value.estimate == pytest.approx(bare.value.estimate)
     # A third of the error for each part in place of a half.
-    assert none.value.lo < bare.value.lo
+    exact = lfm_row(KIND, STUCK, {"sdc_critical"}, PARITY, {"due::error"}, LatentPins(2.0, 0, 9, True))
+    third = [own.at(1.0 - 0.05 * 2.0 / 3.0) for own in (STUCK, PARITY)]
+    wider = lfm_row(KIND, third[0], {"sdc_critical"}, third[1], {"due::error"})
+    assert exact.value is not None
+    assert wider.value is not None
+    assert none.value.lo < exact.value.lo == pytest.approx(wider.value.lo)
     some = lfm_row(KIND, STUCK, {"sdc_critical"}, PARITY, {"due::error"}, LatentPins(2.0, 50, 100))
     assert some.value is not None
     # 0.4 FIT of storage and 1 FIT of gates are latent, of 10 less 1.
