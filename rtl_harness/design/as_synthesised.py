@@ -11,6 +11,8 @@ All front ends read copies of a target's files. In these copies, by one rule for
   does then is open, and each synthesis does something else.
 - The initial value of a variable that reads other signals (`logic x = a & b;`) is taken away. It would be
   evaluated once at the beginning of a simulation, and has no hardware.
+- A function that several processes call has variables of its own in each call. To the language they are those
+  of one function, and the netlist would have one net that all of these processes drive.
 
 Lines keep their numbers. Text that comes from macros stays as it is.
 """
@@ -25,6 +27,12 @@ from typing import Any, NamedTuple
 # What a file must hold to be worth reading for this.
 _CASES = re.compile(rb"full_case|parallel_case|\bunique0?\s+(?:if|case)\b")
 _INITIAL = re.compile(rb"\b(?:logic|reg|bit)\b[^;=()]{0,200}=(?!=)")
+_FUNCTION = re.compile(rb"\bfunction\b(?!\s+(?:automatic|static)\b)")
+_AUTOMATIC = b" automatic"
+_PROCESS = re.compile(
+    r"(?:Always\w*|Initial|Final)Block|ContinuousAssign|FunctionDeclaration|TaskDeclaration"
+)
+_REPEATED = ("LoopGenerate", "FunctionDeclaration", "TaskDeclaration")
 _PARALLEL, _PRIORITY = b"parallel_case", b"priority_case"
 _ASSIGNMENTS = {"AssignmentExpression": "=", "NonblockingAssignmentExpression": "<="}
 _COMMENT = re.compile(r"//[^\n]*full_case|/\*(?:(?!\*/).)*full_case", re.DOTALL)
@@ -49,7 +57,7 @@ def as_synthesised(content: bytes, defines: tuple[tuple[str, str], ...] = ()) ->
     >>> as_synthesised(b"module m(input a); logic x = a; endmodule")
     b'module m(input a); logic x    ; endmodule'
     """
-    if not (_CASES.search(content) or _INITIAL.search(content)):
+    if not any(own.search(content) for own in (_CASES, _INITIAL, _FUNCTION)):
         return content
     changes = [*_changes(content, defines)]
     for change in sorted(set(changes), reverse=True):
@@ -92,6 +100,7 @@ class _Rewriter:
                     yield TextChange(place, place + len(_PARALLEL), _PRIORITY)
             elif kind == "ModuleDeclaration":
                 yield from self._initial(node)
+                yield from self._functions(node)
 
     def _span(self, node: Any) -> tuple[int, int] | None:  # noqa: ANN401
         """Return where a node lies in the file; None if part of it comes from a macro or another file."""
@@ -146,6 +155,22 @@ class _Rewriter:
         before = self._span(items[0]) if items else None
         return before is not None and _COMMENT.search(self.text[first : before[0]]) is not None
 
+    def _functions(self, module: Any) -> Iterator[TextChange]:  # noqa: ANN401
+        nodes = [*_nodes(module)]
+        callers: dict[str, set[int]] = {}
+        for own in nodes:
+            if own.kind.name == "InvocationExpression":
+                for name in [*_names(own.left)][:1]:
+                    callers.setdefault(name, set()).update(_processes(own))
+        for own in nodes:
+            if own.kind.name != "FunctionDeclaration" or str(own.prototype.lifetime).strip():
+                continue
+            name = str(own.prototype.name).strip()
+            place = self._place(own.prototype.keyword)
+            if place is not None and len(callers.get(name, ())) > 1:
+                place += len("function")
+                yield TextChange(place, place, _AUTOMATIC)
+
     def _initial(self, module: Any) -> Iterator[TextChange]:  # noqa: ANN401
         signals = {name for own in _nodes(module) for name in _declared(own)}
         for own in _nodes(*module.members):
@@ -174,6 +199,17 @@ def _nodes(*nodes: Any) -> Iterator[Any]:  # noqa: ANN401
         if isinstance(own, SyntaxNode):
             yield own
             waiting += reversed([*own])
+
+
+def _processes(node: Any) -> set[int]:  # noqa: ANN401
+    """Return where the process or assignment begins that a node lies in; two places if it may be several."""
+    begins, several = 0, False
+    while node.parent is not None:
+        if _PROCESS.fullmatch(node.kind.name) and not begins:
+            begins = int(node.sourceRange.start.offset)
+        several |= node.kind.name in _REPEATED
+        node = node.parent
+    return {begins, -1} if several else {begins}
 
 
 def _names(node: Any) -> Iterator[str]:  # noqa: ANN401

@@ -92,8 +92,8 @@ endmodule
 WORKLOAD = Workload("sum", {}, OutputSpec("out", 0, (1,), "uint8"))
 
 
-def target_of(folder, **keys) -> Target:
-    (folder / "design.sv").write_text(DESIGN)
+def target_of(folder, design=DESIGN, **keys) -> Target:
+    (folder / "design.sv").write_text(design)
     own = "".join(f"{key} = {value}\n" for key, value in keys.items())
     (folder / "target.toml").write_text(
         'name = "core"\ntop = "bench"\ndut = "u_dut"\nsources = ["design.sv"]\nclock = "clk"\nreset = "rst"\n'
@@ -156,6 +156,17 @@ def hardware_of(elaboration, register):
         ("logic x = a & w;\nlogic k = 1'b1;", "logic x        ;\nlogic k = 1'b1;"),
         ("localparam P = 1; logic k = P;", None),
         ("wire x = a & w;", None),
+        (
+            "function f(input i); f = !i; endfunction\nalways @* y = f(a);\nassign w = f(s[0]);",
+            "function automatic f(input i); f = !i; endfunction\nalways @* y = f(a);\nassign w = f(s[0]);",
+        ),
+        (
+            "function f(input i); f = !i; endfunction\nfor (genvar g = 0; g < 2; g++) assign y[g] = f(s[g]);",
+            "function automatic f(input i); f = !i; endfunction\n"
+            "for (genvar g = 0; g < 2; g++) assign y[g] = f(s[g]);",
+        ),
+        ("function f(input i); f = !i; endfunction\nalways @* begin y = f(a); z = f(s[0]); end", None),
+        ("function static f(input i); f = !i; endfunction\nalways @* y = f(a);\nassign w = f(s[0]);", None),
         ("// été full_case\nlogic x = a;", "// été full_case\nlogic x    ;"),
     ],
 )
@@ -164,6 +175,38 @@ def test_text_is_read_as_synthesis_reads_it(text, becomes):
     found = as_synthesised(around.format(text).encode()).decode()
     assert found == around.format(text if becomes is None else becomes)
     assert found.count("\n") == around.format(text).count("\n")
+
+
+CALLED = """
+module called (input clk, input rst, input [7:0] d, output reg [7:0] one, output reg [7:0] other);
+  function [7:0] turned(input [7:0] x);
+    turned = {x[3:0], x[7:4]};
+  endfunction
+  reg [7:0] next_one, next_other;
+  always @* next_one = turned(d) + one;
+  always @* next_other = turned(one ^ other);
+  always @(posedge clk) if (rst) {one, other} <= 16'h1234; else {one, other} <= {next_one, next_other};
+endmodule
+module bench (input clk, input rst, output done);
+  reg [7:0] count, out_q [1];
+  wire [7:0] one, other;
+  called u_dut (.clk, .rst, .d(count), .one, .other);
+  always @(posedge clk) if (rst) count <= 0; else count <= count + 1;
+  always @(posedge clk) out_q[0] <= one ^ other;
+  assign done = count == 50 && out_q[0] != 8'hxx;
+endmodule
+"""
+
+
+def test_each_call_of_a_function_is_one_of_its_own(tmp_path):
+    """The fault: processes that called one function drove one net, and what one of them said was lost."""
+    target = target_of(tmp_path, CALLED)
+    elaboration = with_hardware(target, elaborate(target))
+    assert elaboration.sites.absent == ()
+    faults = [Fault(site, cycle) for site in range(elaboration.sites.size) for cycle in range(0, 50, 7)]
+    with VerilatorEngine(target, WORKLOAD, elaboration, sweep=True, audit=EVERYTHING) as engine:
+        assert len(list(engine.run(faults))) == len(faults)
+        assert not engine.notes
 
 
 def test_our_own_rtl_is_read_as_it_is(repository):
