@@ -51,8 +51,10 @@ def built_campaign(folder):
 @pytest.fixture
 def campaign_file(tmp_path_factory, tmp_path):
     made = made_once(tmp_path_factory, "built-stepper-for-pins", built_campaign)
-    shutil.copytree(made, tmp_path / "built")
-    return tmp_path / "built" / "built.toml"
+    # Beside it: what is built names its sources from where it lies.
+    copy = made.with_name(f"{made.name}-{tmp_path.parent.name}-{tmp_path.name}")
+    shutil.copytree(made, copy)
+    return copy / "built.toml"
 
 
 @pytest.fixture
