@@ -77,7 +77,7 @@ def test_verdict_and_assumptions_speak_of_stuck_bits(runs):
     assert "held at 0 or at 1 from reset on; upsets are not in these figures" in told["scope"]
     assert "permanent faults of logic" in told["scope"]
     assert "multi-cell" not in told["scope"]
-    assert "a stuck bit is there in each" in told["clock and operation"]
+    assert "a permanent fault is there in each" in told["clock and operation"]
     assert "inferences = 2" not in told["clock and operation"]
 
 
