@@ -28,7 +28,10 @@ Net = tuple[str, int] | str
 
 _RESULT = "hardware.json"
 _HERE = Path(__file__).parent
-_OWN = [_HERE / "hardware.py", _HERE / "sites.py", _HERE / "elaboration" / "model.py"]
+_OWN = [
+    *(_HERE / name for name in ("hardware.py", "sites.py")),
+    *(_HERE / "elaboration" / name for name in ("model.py", "netlist.py")),
+]
 _PART = re.compile(rf"_{PART}\d+$")
 _LATCH = re.compile(r"(?i)latch|\$sr$|_sr_")
 
