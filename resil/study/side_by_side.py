@@ -24,6 +24,7 @@ from resil.campaign.work_settings import Work
 from resil.errors import Interrupted
 from resil.progress import Progress
 from resil.rtl_harness.host import available_memory, end_with
+from resil.rtl_harness.replay.waves import read_here
 from resil.study.study import StudyCell
 
 _PREFIX = "resil: "
@@ -52,12 +53,19 @@ class CellEnd:
 
 _UNKNOWN_INPUTS = 64
 
+_RECORDED = (RecordingSettings, TestbenchSettings)
+
 Attempt = Callable[[StudyCell, int, Progress], CellEnd]
 """Carries a cell out, with so many workers, and says how that ended; it raises nothing."""
 
 
 def slots(cells: Sequence[StudyCell], workers: int) -> int:
-    """Return how many cells are carried out side by side: one a worker, as far as memory goes."""
+    """Return how many cells are carried out side by side: one a worker, as far as memory goes.
+
+    One after the other where cells read recordings and this process has read one: forked ones could not.
+    """
+    if read_here() and any(isinstance(cell.campaign.work, _RECORDED) for cell in cells):
+        return 1
     most = max((CELL_BYTES + INPUT_BYTES * _inputs(cell.campaign.work) for cell in cells), default=1)
     memory = available_memory()
     room = workers if memory is None else memory // most

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -85,6 +86,29 @@ class Signal:
     @cached_property
     def _high(self) -> Bits:
         return self.values[:, 0] & self.known[:, 0]
+
+
+# The process that has read signals, in it and in those that are forked from it.
+_READERS: list[int] = []
+
+
+def read_here() -> bool:
+    """Return whether this process has read signals: one that is forked from it would hang if it read some.
+
+    The reader has threads of its own, which a fork does not take along.
+    """
+    return os.getpid() in _READERS
+
+
+def _begin_to_read(file: Path) -> None:
+    if _READERS and not read_here():
+        raise HarnessError(
+            f"{file}: expected a process that has read waveforms itself or none, found one that is forked "
+            "from a reader of others, in which reading would hang; start resil as a command of its own",
+            "waves.fork",
+        )
+    if not _READERS:
+        _READERS.append(os.getpid())
 
 
 class Waves:
@@ -196,6 +220,7 @@ def _read(file: Path, variable: Any) -> Signal:  # noqa: ANN401
     width = variable.bitwidth
     if width is None or bool(variable.is_real) or bool(variable.is_string):
         raise HarnessError(f"{file}: {name}: expected bits, found a value of another kind", f"waves.{name}")
+    _begin_to_read(file)
     changes = variable.signal[:]
     width = int(width)
     times = np.fromiter((time for time, _ in changes), np.int64, len(changes))

@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -158,9 +156,7 @@ def test_designs_of_others_in_one_study(tmp_path):
     """Target files of one name, each with a workload of its own: cells, matrix, and a set for each."""
     text = OTHERS.format(awkward=AWKWARD, smooth=AWKWARD.parent / "recording")
     (tmp_path / "study.toml").write_text(text)
-    # In a process of its own: cells are forked, and what other tests have begun here is no part of it.
-    command = ["study", str(tmp_path / "study.toml"), "--out", str(tmp_path / "out"), "--quiet"]
-    code = subprocess.run([sys.executable, "-m", "resil", *command], timeout=600, check=False).returncode
+    code = main(["study", str(tmp_path / "study.toml"), "--out", str(tmp_path / "out"), "--quiet"])
     found = json.loads((tmp_path / "out" / "study.json").read_text())
     cells = {(cell["target"], cell["network"]): cell for cell in found["cells"]}
     assert set(cells) == {("awkward-target", "pages"), ("recording-target", "recorded")}

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Waveforms as they are written: unknown bits, wide words, structures, times, and files that are none."""
 
+import os
+
 import numpy as np
 import pytest
 
 from resil.rtl_harness.errors import HarnessError
-from resil.rtl_harness.replay.waves import Waves
+from resil.rtl_harness.replay.waves import Waves, read_here
 
 TEXT = """\
 $timescale 100ps $end
@@ -71,6 +73,20 @@ def test_values_just_before_a_time_and_at_it(waves):
 def test_bits_beyond_a_machine_word(waves):
     wide = read(waves, "wide", 100)
     assert numbers(wide, [4, 16], before=False)[0] == [1, (1 << 100) - 1]
+
+
+def test_a_process_that_is_forked_from_a_reader_reads_nothing(waves):
+    """The fault: the reader's threads are not in it, and it hung for ever, cells of a study for one."""
+    read(waves, "d", 4)
+    assert read_here()
+    child = os.fork()
+    if not child:
+        try:
+            read(Waves(waves.file), "d", 4)
+            os._exit(1)
+        except HarnessError as error:
+            os._exit(0 if error.field == "waves.fork" else 2)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 def test_edges_of_a_clock(waves):
