@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from resil.rtl_harness.design.elaboration import Elaboration
 from resil.rtl_harness.design.target import Target
@@ -17,8 +18,9 @@ from resil.rtl_harness.engine.plain.engine import PlainEngine
 from resil.rtl_harness.engine.workload import Workload
 from resil.rtl_harness.faults import Fault, Injection
 from resil.rtl_harness.logic.fault_pairs import FaultPairs
+from resil.rtl_harness.logic.joined import Joined
 from resil.rtl_harness.logic.marked_cells import storing_cells
-from resil.rtl_harness.logic.netlist import NOWHERE, TO_FLIP_FLOP
+from resil.rtl_harness.logic.netlist import NOWHERE, TO_FLIP_FLOP, LogicNetlist
 from resil.rtl_harness.logic.sites import pin_sites
 from resil.rtl_harness.logic.stuck_engine import StuckEngine
 from resil.rtl_harness.logic.synthesis import joined_design, logic_netlist
@@ -32,21 +34,21 @@ class ComparedHolds:
     Attributes:
         pins: Name of each pin, and the value at which it is held.
         found: The engine's answers.
-        told: Those of the simulator, each from a run of its own.
+        judged: Those of the simulator, each from a run of its own.
         engine_seconds: Processor time of the engine for all of them, netlist and golden run there.
         simulator_seconds: That of the simulator, built and with its golden run.
     """
 
     pins: list[tuple[str, int]]
     found: list[Injection]
-    told: list[Injection]
+    judged: list[Injection]
     engine_seconds: float
     simulator_seconds: float
 
     @property
     def different(self) -> list[int]:
         """Places of those with another answer."""
-        both = enumerate(zip(self.found, self.told, strict=True))
+        both = enumerate(zip(self.found, self.judged, strict=True))
         return [place for place, (one, other) in both if one != other]
 
 
@@ -54,6 +56,20 @@ def _spent() -> float:
     """Return the processor time of this process and of those that it has waited for, in seconds."""
     times = os.times()
     return times.user + times.system + times.children_user + times.children_system
+
+
+def _usable_pins(netlist: LogicNetlist) -> npt.NDArray[np.int64]:
+    """Return the rows of all pins but those of clocks and of asynchronous loads."""
+    pins = netlist.pins
+    loads = (pins["consumer"] == TO_FLIP_FLOP) & (pins["column"] == 2)
+    gates = np.isin(pins["cell"], netlist.clock_gates[:, 0])
+    return np.flatnonzero((pins["consumer"] != NOWHERE) & ~loads & ~gates)
+
+
+def _namer(netlist: LogicNetlist, design: Joined) -> Callable[[int, int], HeldName]:
+    """Return what names a pin, by its row, that is held at a value; cells come in one order in both."""
+    cells, pins = [cell.name for cell in design.cells], netlist.pins
+    return lambda pin, value: (cells[pins[pin]["cell"]], netlist.pin_names[pins[pin]["name"]], value)
 
 
 def compared_holds(
@@ -71,17 +87,13 @@ def compared_holds(
     """
     netlist = logic_netlist(target, elaboration)
     sites = pin_sites(elaboration.sites, netlist)
-    pins = netlist.pins
-    loads = (pins["consumer"] == TO_FLIP_FLOP) & (pins["column"] == 2)
-    usable = np.flatnonzero(
-        (pins["consumer"] != NOWHERE) & ~loads & ~np.isin(pins["cell"], netlist.clock_gates[:, 0])
-    )
+    usable = _usable_pins(netlist)
     every = [(int(pin), value) for pin in usable for value in (0, 1)]
     chosen = random.Random(seed).sample(every, min(number, len(every)))
-    # Flip-flops have the names of their registers in the netlist; cells come in one order in both.
+    # Flip-flops have the names of their registers in the netlist.
     design = joined_design(target, elaboration)
-    cells = [cell.name for cell in design.cells]
-    names = [(cells[pins[pin]["cell"]], netlist.pin_names[pins[pin]["name"]], value) for pin, value in chosen]
+    name_of = _namer(netlist, design)
+    names = [name_of(pin, value) for pin, value in chosen]
     truth = netlist_target(target, elaboration, design, (), folder, names)
     faults = [Fault(sites.first + pin, 0, held=value) for pin, value in chosen]
     with StuckEngine(target, workload, elaboration, netlist, sites) as engine:
@@ -93,7 +105,7 @@ def compared_holds(
     with PlainEngine(truth.target, workload, truth.elaboration) as plain:
         plain.golden()
         began = _spent()
-        told = {
+        judged = {
             of[injection.fault]: replace(injection, fault=of[injection.fault])
             for injection in plain.run(list(of))
         }
@@ -101,7 +113,7 @@ def compared_holds(
     return ComparedHolds(
         [(netlist.pin_name(pin), value) for pin, value in chosen],
         [found[fault] for fault in faults],
-        [told[fault] for fault in faults],
+        [judged[fault] for fault in faults],
         engine_seconds,
         simulator_seconds,
     )
@@ -132,18 +144,10 @@ def compared_pairs(
     """
     netlist = logic_netlist(target, elaboration)
     sites = pin_sites(elaboration.sites, netlist)
-    pins = netlist.pins
-    loads = (pins["consumer"] == TO_FLIP_FLOP) & (pins["column"] == 2)
-    usable = np.flatnonzero(
-        (pins["consumer"] != NOWHERE) & ~loads & ~np.isin(pins["cell"], netlist.clock_gates[:, 0])
-    )
+    usable = _usable_pins(netlist)
     rng = random.Random(seed)
     design = joined_design(target, elaboration)
-    cells = [cell.name for cell in design.cells]
-
-    def named(pin: int, value: int) -> HeldName:
-        return cells[pins[pin]["cell"]], netlist.pin_names[pins[pin]["name"]], value
-
+    named = _namer(netlist, design)
     found = []
     with FaultPairs(target, workload, elaboration, netlist, sites) as engine:
         cycles = engine.golden().cycles
@@ -175,9 +179,9 @@ def compared_pairs(
             assert text.count(f"({HELD}[0] ?") == 1
             file.write_text(text.replace(f"({HELD}[0] ?", "(1'b1 ?"), encoding="utf-8")
             faults = [Fault(truth.held[name], 0, held=1) for name in names[1:]]
-            faults += [Fault(truth.flip_flops[cells[cell]], cycle) for cell, cycle in upsets]
+            faults += [Fault(truth.flip_flops[design.cells[cell].name], cycle) for cell, cycle in upsets]
             with PlainEngine(truth.target, workload, truth.elaboration) as plain:
-                told = {injection.fault: injection for injection in plain.run(list(dict.fromkeys(faults)))}
+                judged = {injection.fault: injection for injection in plain.run(list(dict.fromkeys(faults)))}
             for ours, fault in zip(engine.together(machines), faults, strict=True):
-                found.append((ours, replace(told[fault], fault=ours.fault)))
+                found.append((ours, replace(judged[fault], fault=ours.fault)))
     return found

@@ -42,7 +42,7 @@ def main() -> int:
         wrong += len(both.different)
         for place in both.different[:_SHOWN]:
             pin, value = both.pins[place]
-            ours, truth = both.found[place].outcome, both.told[place].outcome
+            ours, truth = both.found[place].outcome, both.judged[place].outcome
             print(f"  {pin} held at {value}: {ours} here, {truth} on the netlist")
     return int(wrong > 0)
 

@@ -44,11 +44,9 @@ def corners_of(campaign: Campaign) -> Corners:
     """
     if campaign.faults.placement is not None:
         raise ProtectionError(
-            f"{campaign.file}: [faults] placement: expected upsets within words where protection is "
-            "chosen, found "
-            "neighbours by a placement: a mechanism at one word says nothing of the bits that an "
-            "upset flips in "
-            "others, which may have none; choose from a campaign without the key, and run this one "
+            f"{campaign.file}: [faults] placement: expected upsets within words where protection is chosen, "
+            "found neighbours by a placement: a mechanism at one word says nothing of the bits that an upset "
+            "flips in others, which may have none; choose from a campaign without the key, and run this one "
             "on what was built",
             "faults.placement",
         )
