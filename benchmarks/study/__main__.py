@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the study of all four sizes: zoo and ResNet-8, 64 inputs each, sets confirmed on hold-out networks.
+"""Writes the study of all four sizes: zoo and ResNet-8, drawn inputs, sets confirmed on hold-out networks.
 
     python -m benchmarks.statistics.hold_out_networks --out NETWORKS
-    python -m benchmarks.study --out FOLDER --hold-out NETWORKS [--resnet FILE.tflite]
+    python -m benchmarks.study --out FOLDER --hold-out NETWORKS [--resnet FILE.tflite] [--draw N]
     resil study FOLDER/study.toml --out RUNS
 
 What is asked stands in `examples/ethos-u55.toml`. Here the networks are added that are not in the zoo: MLPerf
@@ -19,7 +19,7 @@ from benchmarks.study.photographs import write_photographs
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "ethos-u55.toml"
 FOLLOWS = "# [[network]]                 # a network of your own"
-DRAWN = 64
+DRAWN = "draw = 64"
 # Digits and images, feed-forward and residual: none of the zoo's shapes.
 JUDGES = ("digits_wide", "digits_residual", "mnist_strided")
 RESNET = """\
@@ -57,18 +57,21 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--hold-out", type=Path, required=True, help="folder of hold-out networks")
     parser.add_argument("--resnet", type=Path, help="pretrainedResnet_quant.tflite of MLPerf Tiny")
+    parser.add_argument("--draw", type=int, default=64, help="inputs of each network")
     options = parser.parse_args()
     out, text = options.out.resolve(), EXAMPLE.read_text()
     out.mkdir(parents=True, exist_ok=True)
+    assert DRAWN in text, f"{EXAMPLE}: expected {DRAWN!r} in it"
+    text = text.replace(DRAWN, f"draw = {options.draw}")
     if options.resnet:
         write_photographs(out / "photographs")
-        own = RESNET.format(path=options.resnet.resolve(), images=out / "photographs", drawn=DRAWN)
+        own = RESNET.format(path=options.resnet.resolve(), images=out / "photographs", drawn=options.draw)
         assert text.count(FOLLOWS) == 1, f"{EXAMPLE}: expected a line that begins with {FOLLOWS!r}"
         text = text.replace(FOLLOWS, own + FOLLOWS)
     names = []
     for name in JUDGES:
         file = (options.hold_out / name).resolve()
-        judge = JUDGE.format(name=name, path=f"{file}.tflite", inputs=f"{file}.npy", drawn=DRAWN)
+        judge = JUDGE.format(name=name, path=f"{file}.tflite", inputs=f"{file}.npy", drawn=options.draw)
         (out / f"{name}.toml").write_text(judge)
         names.append(f'"{name}.toml"')
     (out / "study.toml").write_text(f"{text.rstrip()}\nverify_networks = [{', '.join(names)}]\n")
