@@ -22,11 +22,17 @@ from resil.rtl_harness.engine.logic.library import (
     LogicEnd,
     LogicObserved,
     PinKind,
+    dominated,
+    opened,
+    opened_data,
+    wired,
 )
 
 BUF, NOT, AND, NAND, OR, NOR, XOR, XNOR, ANDNOT, ORNOT, MUX, NMUX, READ = range(13)
-NET, OPERAND, DATA, LOAD, _, _ = PinKind
+NET, OPERAND, DATA, LOAD, _, _, BRIDGE, WIRED, OPEN, OPEN_DATA = PinKind
 
+# Of gates that have not two.
+_INPUTS = {BUF: 1, NOT: 1, MUX: 3, NMUX: 3}
 
 # Outputs for s, b, a from 000 to 111.
 TRUTH = np.array(
@@ -107,6 +113,62 @@ class GateNetlist:
                 found.append(HeldPin(LOAD, row, 1 - active))
         return [(pin,) for pin in found]
 
+    def depends(self) -> npt.NDArray[np.bool_]:
+        """Return which nets depend along gates on which, (nets, nets)."""
+        found = np.eye(self.nets, dtype=bool)
+        for operation, *operands, y in self.gates:
+            if operation != READ:
+                found[y] |= found[operands[: _INPUTS.get(operation, 2)]].any(axis=0)
+                continue
+            address, data = self.reads[operands[0]]
+            found[data] |= found[address].any(axis=0)
+        return found
+
+    def opens(self, rng: np.random.Generator, number: int) -> list[HeldPins]:
+        """Return open inputs of gates, each of what lies some gates behind, and of flip-flops."""
+        depends, found = self.depends(), []
+        rows = [row for row, (operation, *_) in enumerate(self.gates) if operation != READ]
+        while len(found) < number:
+            row, value = int(rng.choice(rows)), int(rng.integers(2))
+            operation, *_, y = self.gates[row]
+            column = int(rng.integers(_INPUTS.get(operation, 2))) + 1
+            behind = [net for *_, net in self.gates[row : row + 6] if depends[net, y] and net > 1]
+            behind = [net for net in behind if self._is_direct(row, net)]
+            kind = rng.integers(4)
+            if kind == 0:
+                found.append((opened_data(int(rng.integers(len(self.flip_flops))), value),))
+            elif kind == 1:
+                flip_flops = [i for i, own in enumerate(self.flip_flops) if own[1] in behind]
+                found += [(opened_data(i, value, (row, column)),) for i in flip_flops[:1]]
+            elif behind:
+                nets = dict.fromkeys(int(net) for net in rng.choice(behind, 2))
+                found.append(tuple(opened(net, row, column, value) for net in nets))
+        return found
+
+    def _is_direct(self, row: int, net: int) -> bool:
+        """Return whether nothing of what a gate drives reaches a net through a memory."""
+        reached = {self.gates[row][4]}
+        for operation, *operands, y in self.gates[row + 1 :]:
+            if operation == READ:
+                address, data = self.reads[operands[0]]
+                if reached & set(address) and self.depends()[net, data].any():
+                    return False
+            elif reached & set(operands[: _INPUTS.get(operation, 2)]):
+                reached.add(y)
+        return True
+
+    def bridges(self, rng: np.random.Generator, number: int) -> list[HeldPins]:
+        """Return bridges of any two nets that close no loop."""
+        depends, found = self.depends(), []
+        while len(found) < number:
+            one, other = (int(net) for net in rng.integers(2, self.nets, 2))
+            if depends[other, one]:
+                continue
+            found.append(dominated(one, other))
+            if not depends[one, other]:
+                found.append(wired(one, other, int(rng.integers(2))))
+        return found
+
     def circuit(self) -> Circuit:
         """Return it as the simulator takes it: a byte of the state for each flip-flop, then the memory."""
         count = len(self.flip_flops)
@@ -169,13 +231,43 @@ class JudgedMachines:
         self.memory = np.tile(np.array(netlist.memory, np.int64), (count, 1))
         self.value = np.zeros((netlist.nets, count), np.int64)
         self.value[1] = 1
+        self.driven = self.value.copy()
+        # What nets are where an open pin has the value at which it is open; what they were before.
+        self.other = self.value.copy()
+        self.before: npt.NDArray[np.int64] | None = None
         self.faults = faults
+        self.of_net: dict[int, list[tuple[int, HeldPin]]] = {}
+        self.of_operand: dict[tuple[int, int], list[tuple[int, int]]] = {}
+        self.of_data: dict[int, list[tuple[int, HeldPin]]] = {}
+        for i, fault in enumerate(faults):
+            for pin in fault:
+                if pin.kind in (BRIDGE, WIRED, OPEN):
+                    self.of_net.setdefault(pin.at, []).append((i, pin))
+                if pin.kind is OPEN_DATA:
+                    self.of_data.setdefault(pin.at, []).append((i, pin))
+                if pin.kind in (OPEN, OPEN_DATA) and pin.column >= 0:
+                    self.of_operand.setdefault(divmod(pin.column, 4), []).append((i, pin.value))
 
     def _as_held(self, key: tuple[PinKind, int, int], value: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         if key in self.held:
             value = value.copy()
             for machine, held in self.held[key]:
                 value[machine] = held
+        return value
+
+    def _on_net(self, net: int, value: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return what a net has of what it is driven to."""
+        value = self._as_held((NET, net, 0), value)
+        self.driven[net] = value
+        for machine, pin in self.of_net.get(net, ()):
+            value = value.copy()
+            if pin.kind is BRIDGE:
+                value[machine] = self.value[pin.column, machine]
+            elif pin.kind is WIRED:
+                pair = [int(self.driven[n, machine]) for n in (net, pin.column)]
+                value[machine] = max(pair) if pin.value else min(pair)
+            elif self.before is not None and self.other[net, machine] != value[machine]:
+                value[machine] = self.before[net, machine]
         return value
 
     def _number(self, nets: Sequence[int]) -> npt.NDArray[np.int64]:
@@ -187,6 +279,14 @@ class JudgedMachines:
         for machine, _ in self.held.get((LOAD, row, 0), ()):
             acts[machine] = False
         return acts
+
+    def _taken(self, row: int, d: int) -> npt.NDArray[np.int64]:
+        value = self._as_held((DATA, row, 0), self.value[d]).copy()
+        for machine, pin in self.of_data.get(row, ()):
+            other = pin.value if pin.column < 0 else self.other[d, machine]
+            if other != value[machine]:
+                value[machine] = self.stored[machine, row]
+        return value
 
     def strike(self, row: int) -> None:
         """Invert what upsets of this row invert."""
@@ -201,8 +301,9 @@ class JudgedMachines:
         """Evaluate all, until no asynchronous load changes anything."""
         every = np.arange(self.value.shape[1])
         while True:
+            earlier = self.value.copy()
             for i, row in enumerate(self.n.flip_flops):
-                self.value[row[0]] = self._as_held((NET, row[0], 0), self.stored[:, i])
+                self.value[row[0]] = self.other[row[0]] = self._on_net(row[0], self.stored[:, i])
             for i, (operation, *operands, y) in enumerate(self.n.gates):
                 if operation == READ:
                     address, data = self.n.reads[operands[0]]
@@ -210,24 +311,31 @@ class JudgedMachines:
                     there = word < self.memory.shape[1]
                     content = np.where(there, self.memory[every, np.where(there, word, 0)], 0)
                     for k, net in enumerate(data):
-                        self.value[net] = self._as_held((NET, net, 0), content >> k & 1)
+                        self.value[net] = self.other[net] = self._on_net(net, content >> k & 1)
                     continue
+                if self.of_operand:
+                    a, b, s = (self.other[n].copy() for n in operands)
+                    for k, own in enumerate((a, b, s)):
+                        for machine, held in self.of_operand.get((i, k + 1), ()):
+                            own[machine] = held
+                    self.other[y] = TRUTH[operation][4 * s + 2 * b + a]
                 a, b, s = (self._as_held((OPERAND, i, k + 1), self.value[n]) for k, n in enumerate(operands))
-                self.value[y] = self._as_held((NET, y, 0), TRUTH[operation][4 * s + 2 * b + a])
+                self.value[y] = self._on_net(y, TRUTH[operation][4 * s + 2 * b + a])
             before = self.stored.copy()
             for i, row in enumerate(self.n.flip_flops):
                 self.stored[self._loaded(i), i] = row[5]
-            if (before == self.stored).all():
+            if (before == self.stored).all() and (earlier == self.value).all():
                 return
 
     def edge(self) -> None:
         """Take the next state."""
         taken = np.array(
             [
-                np.where(self._loaded(i), self.stored[:, i], self._as_held((DATA, i, 0), self.value[row[1]]))
+                np.where(self._loaded(i), self.stored[:, i], self._taken(i, row[1]))
                 for i, row in enumerate(self.n.flip_flops)
             ]
         ).T
+        self.before = self.value.copy()
         for address, data, enable in self.n.writes:
             word, mask, content = self._number(address), self._number(enable), self._number(data)
             at = np.flatnonzero(word < self.memory.shape[1])

@@ -75,7 +75,9 @@ class PinKind(IntEnum):
     NET: it drives a net, all of which is held. OPERAND: an input of a gate; what else the net feeds is not
     held. DATA: what a flip-flop takes at each edge. LOAD: the asynchronous load of a flip-flop, held where it
     does not act. FLIP_FLOP_UPSET, MEMORY_UPSET: no pin, but storage that is inverted once; see `flipped` and
-    `flipped_bit`.
+    `flipped_bit`. BRIDGE, WIRED: a net has what another one has, or both have what both, or either, are
+    driven to; see `dominated` and `wired`. OPEN, OPEN_DATA: an input by which a net, or a flip-flop, is not
+    driven any more where it decides; see `opened` and `opened_data`.
     """
 
     NET = 0
@@ -84,6 +86,10 @@ class PinKind(IntEnum):
     LOAD = 3
     FLIP_FLOP_UPSET = 4
     MEMORY_UPSET = 5
+    BRIDGE = 6
+    WIRED = 7
+    OPEN = 8
+    OPEN_DATA = 9
 
 
 class HeldPin(NamedTuple):
@@ -93,7 +99,8 @@ class HeldPin(NamedTuple):
         kind: See `PinKind`.
         at: Net, row of the gates, or row of the flip-flops.
         value: 0 or 1; of an upset the number of edges before it.
-        column: Of an operand: 1 a, 2 b, 3 s; of an upset the memory.
+        column: Of an operand: 1 a, 2 b, 3 s; of an upset the memory; of a bridge the other net; of an open
+            pin 4 times the row of the gate that takes it plus the operand, -1 for a flip-flop's own input.
     """
 
     kind: PinKind
@@ -114,6 +121,37 @@ def flipped(flip_flop: int, cycle: int) -> HeldPin:
 def flipped_bit(memory: int, bit: int, cycle: int) -> HeldPin:
     """Return the upset of a bit of a memory, counted over all bytes of its words as the model keeps them."""
     return HeldPin(PinKind.MEMORY_UPSET, bit, cycle + 1, memory)
+
+
+def dominated(victim: int, by: int) -> HeldPins:
+    """Return the bridge by which a net has what another one has, which must not depend on it along gates."""
+    return (HeldPin(PinKind.BRIDGE, victim, 0, by),)
+
+
+def wired(one: int, other: int, value: int) -> HeldPins:
+    """Return the bridge by which two nets are 0 where one is driven to 0 (value 0), or 1 likewise (1).
+
+    Neither must depend on the other along gates.
+    """
+    return HeldPin(PinKind.WIRED, one, value, other), HeldPin(PinKind.WIRED, other, value, one)
+
+
+def opened(net: int, row: int, column: int, value: int) -> HeldPin:
+    """Return an open input of the cell that drives a net, taken by operand `column` of the gate in a row.
+
+    Where the net would be driven to something else if the input were `value`, it keeps what it had in the
+    cycle before. At the release of reset it is driven.
+    """
+    return HeldPin(PinKind.OPEN, net, value, 4 * row + column)
+
+
+def opened_data(flip_flop: int, value: int, operand: tuple[int, int] | None = None) -> HeldPin:
+    """Return an open input of a flip-flop, by its row; with `operand` that of a gate behind which it lies.
+
+    Where it would take something else if the input were `value`, it keeps what it stores.
+    """
+    row, column = operand or (-1, 3)
+    return HeldPin(PinKind.OPEN_DATA, flip_flop, value, 4 * row + column)
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,7 +325,8 @@ class LogicSimulator:
             far: Those that differ in 2^far flip-flops are put together; likewise.
 
         Raises:
-            SimulationError: If there is no such pin, a net is a constant, or asynchronous loads never settle.
+            SimulationError: If there is no such pin, a net is a constant, asynchronous loads never settle, or
+                a bridge closes a loop of gates.
         """
         counts = (ctypes.c_uint64 * 5)()
         limits = (ctypes.c_uint64 * 5)(limit, allowance or 0, int(until_detection), window, far)

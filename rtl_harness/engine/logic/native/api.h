@@ -67,7 +67,18 @@ enum PinKind : int32_t {
   // No pin: storage that is inverted once, when all has settled after `value` edges.
   kFlipFlopUpset = 4,  // flip-flop `at`
   kMemoryUpset = 5,    // of memory `column` bit `at`, counted over the bytes of its words
+  // Bridges. The nets must not depend on one another along gates in the direction in which values are taken.
+  kBridgePin = 6,  // net `at` has what net `column` has
+  kWiredPin = 7,   // net `at` has what both it and net `column` are driven to (`value` 0), or either (1); a pin of its own
+                   // says the same of the other net
+  // Stuck-open. Operand `column % 4` of gate `column / 4` is taken as `value` besides: where that changes what ..
+  kOpenPin = 8,      // .. net `at` is driven to, the net has what it had in the row before; in row 0 what it is driven to
+  kOpenDataPin = 9,  // .. flip-flop `at` takes, it keeps what it stores; `column` -1: its own input is open
 };
+
+constexpr bool is_open(int32_t kind) { return kind == kOpenPin || kind == kOpenDataPin; }
+/// A pin on whose net values depend on what else the machine has.
+constexpr bool is_dynamic(int32_t kind) { return kind == kBridgePin || kind == kWiredPin || kind == kOpenPin; }
 
 /// A pin, or one of several that a fault holds; or an upset that goes with them.
 struct HeldPin {

@@ -4,10 +4,15 @@
 #include "evaluator.h"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "gate_operations.h"
 
 namespace {
+
+// Sweeps in which bridged nets may change one another; two are enough where none closes a loop.
+constexpr int kSweeps = 16;
+constexpr uint32_t kNoMate = 0xffffffff;
 
 void set_bit(std::vector<uint64_t>& bits, size_t i) { bits[i / 64] |= uint64_t{1} << (i % 64); }
 void clear_bit(std::vector<uint64_t>& bits, size_t i) { bits[i / 64] &= ~(uint64_t{1} << (i % 64)); }
@@ -42,18 +47,38 @@ void Evaluator::hold(std::vector<Held>& held) {
     } else if (h.kind == kOperandPin) {
       held_operands_[static_cast<size_t>(h.at)].push_back(i);
       set_bit(is_held_gate_, static_cast<size_t>(h.at));
+    } else if (h.kind == kOpenDataPin) {
+      open_data_[h.at].push_back(i);
     } else {
-      held_nets_[h.at] = i;
+      if (is_dynamic(h.kind)) {
+        dynamic_nets_[h.at].push_back(i);
+        dynamic_.push_back(i);
+      } else {
+        held_nets_[h.at] = i;
+      }
+      if (design_.driver[h.at] < 0 && !has_bit(is_held_, static_cast<size_t>(h.at))) held_sources_.push_back(h.at);
       set_bit(is_held_, static_cast<size_t>(h.at));
-      if (design_.driver[h.at] < 0) held_sources_.push_back(h.at);
+    }
+  }
+  mate_.assign(held.size(), kNoMate);
+  driven_.assign(held.size(), Lanes{});
+  std::map<std::pair<int32_t, int32_t>, uint32_t> wired;
+  for (const uint32_t i : dynamic_) {
+    if (held[i].kind != kWiredPin) continue;
+    wired[{held[i].at, held[i].column}] = i;
+    if (const auto other = wired.find({held[i].column, held[i].at}); other != wired.end()) {
+      mate_[i] = other->second;
+      mate_[other->second] = i;
     }
   }
 }
 
-void Evaluator::enter(uint64_t r, const std::vector<Stored>& state, std::vector<Held>& held, const Overlay& overlay) {
+void Evaluator::enter(uint64_t r, const std::vector<Stored>& state, std::vector<Held>& held, std::vector<Lanes>& kept,
+                      const Overlay& overlay) {
   r_ = r;
   row_ = golden_.row(r);
   overlay_ = &overlay;
+  kept_ = &kept;
   entered_ = true;
   hold(held);
   for (const Stored& s : state) store(s.flip_flop, s.d);
@@ -61,7 +86,7 @@ void Evaluator::enter(uint64_t r, const std::vector<Stored>& state, std::vector<
   for (const Held& h : held) {
     int32_t gate = -1;
     if (h.kind == kOperandPin) gate = h.at;
-    if (h.kind == kNetPin) gate = design_.driver[h.at];
+    if (h.kind == kNetPin || is_dynamic(h.kind)) gate = design_.driver[h.at];
     if (gate < 0) continue;
     mark(static_cast<size_t>(gate));
     set_bit(involved_, static_cast<size_t>(gate));
@@ -90,8 +115,17 @@ void Evaluator::set_held_sources() {
 void Evaluator::set(int32_t net, Lanes d) {
   if (has_bit(is_held_, static_cast<size_t>(net))) {
     const Lanes golden = spread(this->golden(net));
-    d = forced((*held_)[held_nets_.at(net)], d ^ golden) ^ golden;
+    d ^= golden;
+    if (const auto own = held_nets_.find(net); own != held_nets_.end()) d = forced((*held_)[own->second], d);
+    if (const auto own = dynamic_nets_.find(net); own != dynamic_nets_.end()) {
+      for (const uint32_t at : own->second) d = dynamic(at, d);
+    }
+    d ^= golden;
   }
+  assign(net, d);
+}
+
+void Evaluator::assign(int32_t net, const Lanes& d) {
   Lanes& now = differs_[net];
   if (!any(d ^ now)) return;
   const bool fresh = !any(now);
@@ -106,6 +140,103 @@ void Evaluator::set(int32_t net, Lanes d) {
     mark(target);
     if (fresh && target < design_.gates.size()) set_bit(involved_, target);
   }
+}
+
+// What a net has whose pin is held by what else the machine has, of what it is driven to.
+Lanes Evaluator::dynamic(uint32_t at, const Lanes& value) {
+  const Held& h = (*held_)[at];
+  driven_[at] = value;
+  if (h.kind != kOpenPin) return bridged(at, value);
+  const Lanes keep = (value ^ otherwise(h, value)) & h.lanes();
+  return (value & ~keep) | ((*kept_)[h.slot] & keep);
+}
+
+Lanes Evaluator::bridged(uint32_t at, const Lanes& value) const {
+  const Held& h = (*held_)[at];
+  const Lanes other = mate_[at] == kNoMate ? this->value(h.column) : driven_[mate_[at]];
+  if (h.kind == kBridgePin) return (value & ~h.lanes()) | (other & h.lanes());
+  return (value & ~h.lanes()) | (driven_[at] & other & h.zero) | ((driven_[at] | other) & h.one);
+}
+
+// What a net or a flip-flop would be given if an operand were taken as the value at which it is open.
+Lanes Evaluator::otherwise(const Held& h, const Lanes& value) {
+  if (h.column < 0) return forced(h, value);
+  other_.clear();
+  const auto operand = [&](size_t gate, int32_t column, int32_t net) {
+    Lanes found = this->value(net);
+    for (const auto& [known, own] : other_) {
+      if (known == net) found = own;
+    }
+    return static_cast<int32_t>(gate) == h.column / 4 && column == h.column % 4 ? forced(h, found) : found;
+  };
+  for (const uint32_t gate : path(h)) {
+    const Gate& g = design_.originals[gate];
+    other_.emplace_back(g.y, evaluated(g.operation, operand(gate, 1, g.a), operand(gate, 2, g.b), operand(gate, 3, g.s)));
+  }
+  return other_.back().second;
+}
+
+// Gates from the one with the open operand to what it is about, in their order.
+const std::vector<uint32_t>& Evaluator::path(const Held& h) {
+  const int32_t target = h.kind == kOpenPin ? h.at : design_.flip_flops[h.at].d;
+  const auto [at, fresh] = paths_.try_emplace({h.column, target});
+  std::vector<uint32_t>& found = at->second;
+  if (!fresh) return found;
+  // Ahead along what takes the net, then those of which the target depends.
+  const uint32_t first = static_cast<uint32_t>(h.column / 4), last = static_cast<uint32_t>(design_.driver[target]);
+  std::vector<uint32_t> ahead{first};
+  for (size_t i = 0; i < ahead.size(); ++i) {
+    const int32_t net = design_.originals[ahead[i]].y;
+    if (net == target) continue;
+    for (uint32_t k = design_.first_target[net]; k < design_.first_target[net + 1]; ++k) {
+      const uint32_t gate = design_.target[k];
+      const bool within = gate <= last && design_.gates[gate].s != kReadGate;
+      if (within && std::find(ahead.begin(), ahead.end(), gate) == ahead.end()) ahead.push_back(gate);
+    }
+  }
+  std::sort(ahead.rbegin(), ahead.rend());
+  std::vector<int32_t> needed{target};
+  for (const uint32_t gate : ahead) {
+    const Gate& g = design_.originals[gate];
+    if (std::find(needed.begin(), needed.end(), g.y) == needed.end()) continue;
+    found.push_back(gate);
+    needed.insert(needed.end(), {g.a, g.b, g.s});
+  }
+  std::reverse(found.begin(), found.end());
+  if (found.empty() || found.front() != first) throw std::runtime_error("an open pin is none of what it is open for");
+  return found;
+}
+
+// What nets with an open pin have in the row that is left.
+void Evaluator::keep() {
+  for (const uint32_t at : dynamic_) {
+    const Held& h = (*held_)[at];
+    if (h.kind != kOpenPin) continue;
+    Lanes& kept = (*kept_)[h.slot];
+    kept = (kept & ~h.lanes()) | (value(h.at) & h.lanes());
+  }
+}
+
+// Gates whose output depends on more than their inputs are evaluated in each row.
+void Evaluator::mark_dynamic() {
+  for (const uint32_t at : dynamic_) {
+    const Held& h = (*held_)[at];
+    if (any(h.lanes()) && design_.driver[h.at] >= 0) mark(static_cast<size_t>(design_.driver[h.at]));
+  }
+}
+
+// Let bridged nets have what the other one has come to; false if they do.
+bool Evaluator::bridge() {
+  bool changed = false;
+  for (const uint32_t at : dynamic_) {
+    const Held& h = (*held_)[at];
+    if (h.kind == kOpenPin) continue;
+    const Lanes now = value(h.at), wanted = bridged(at, now);
+    if (!any(now ^ wanted)) continue;
+    changed = true;
+    assign(h.at, wanted ^ spread(golden(h.at)));
+  }
+  return changed;
 }
 
 void Evaluator::evaluate(size_t i) {
@@ -145,6 +276,15 @@ void Evaluator::fetch(size_t word) const {
 
 void Evaluator::settle(uint64_t written) {
   mark_reads(written);
+  mark_dynamic();
+  for (int i = 0; i < kSweeps; ++i) {
+    evaluations += sweep();
+    if (dynamic_.empty() || !bridge()) return;
+  }
+  throw std::runtime_error("a bridge closes a loop of gates");
+}
+
+uint64_t Evaluator::sweep() {
   uint64_t evaluated = 0;
   for (size_t set = 0; set < Design::sets(design_.gates.size()); ++set) {
     for (; sets_[set]; sets_[set] &= sets_[set] - 1) {
@@ -166,7 +306,7 @@ void Evaluator::settle(uint64_t written) {
       }
     }
   }
-  evaluations += evaluated;
+  return evaluated;
 }
 
 // Read ports that may read something else than in the row before, where that may differ from the golden run.
@@ -220,11 +360,18 @@ void Evaluator::read(uint32_t number_of) {
 }
 
 // What a flip-flop takes at the edge, beside the golden value after it.
-Lanes Evaluator::taken(uint32_t i, const uint64_t* next) const {
+Lanes Evaluator::taken(uint32_t i, const uint64_t* next) {
   const FlipFlop& f = design_.flip_flops[i];
   Lanes value = this->value(f.d);
   if (const auto at = held_data_.find(static_cast<int32_t>(i)); at != held_data_.end()) {
     value = forced((*held_)[at->second], value);
+  }
+  if (const auto own = open_data_.find(static_cast<int32_t>(i)); own != open_data_.end()) {
+    for (const uint32_t at : own->second) {
+      const Held& h = (*held_)[at];
+      const Lanes keep = (value ^ otherwise(h, value)) & h.lanes();
+      value = (value & ~keep) | ((stored_[i] ^ spread(golden(f.q))) & keep);
+    }
   }
   return value ^ spread(Golden::bit(next, f.q));
 }
@@ -236,6 +383,7 @@ Lanes Evaluator::loading(uint32_t i, const Lanes& acting) const {
 }
 
 void Evaluator::step(const Lanes& live, bool dense) {
+  keep();
   const uint64_t* const next = golden_.row(r_ + 1);
   next_.clear();
   const auto take = [&](uint32_t i) {
@@ -261,6 +409,7 @@ void Evaluator::step(const Lanes& live, bool dense) {
     }
   } else {
     for (const auto& [flip_flop, at] : held_data_) mark(design_.first_flip_flop() + static_cast<size_t>(flip_flop));
+    for (const auto& [flip_flop, at] : open_data_) mark(design_.first_flip_flop() + static_cast<size_t>(flip_flop));
     each_marked(design_.first_flip_flop(), design_.flip_flops.size(),
                 [&](size_t i) { take(static_cast<uint32_t>(i)); });
   }
@@ -305,8 +454,10 @@ std::vector<Stored> Evaluator::leave(const Lanes& live) {
   std::fill(reading_.begin(), reading_.end(), uint8_t{0});
   std::fill(writing_.begin(), writing_.end(), uint8_t{0});
   for (const auto& [net, at] : held_nets_) clear_bit(is_held_, static_cast<size_t>(net));
+  for (const auto& [net, at] : dynamic_nets_) clear_bit(is_held_, static_cast<size_t>(net));
   for (const auto& [gate, at] : held_operands_) clear_bit(is_held_gate_, gate);
   held_nets_.clear(), held_data_.clear(), held_loads_.clear(), held_operands_.clear(), held_sources_.clear();
+  dynamic_nets_.clear(), open_data_.clear(), dynamic_.clear();
   held_ = nullptr;
   return found;
 }

@@ -8,7 +8,9 @@
 #define RESIL_LOGIC_EVALUATOR_H
 
 #include <array>
+#include <map>
 #include <unordered_map>
+#include <utility>
 
 #include "golden.h"
 #include "lanes.h"
@@ -20,9 +22,13 @@ struct Held {
   PinKind kind;
   int32_t at;
   int32_t column;
+  uint32_t slot;  // of an open pin: which of those of its machine it is
   Lanes zero, one;
 
-  bool is(const Held& other) const { return kind == other.kind && at == other.at && column == other.column; }
+  Lanes lanes() const { return zero | one; }
+  bool is(const Held& other) const {
+    return kind == other.kind && at == other.at && column == other.column && slot == other.slot;
+  }
 };
 
 /// A flip-flop that differs, and in which machines.
@@ -36,7 +42,9 @@ class Evaluator {
   Evaluator(const Design& design, const Golden& golden, const Memories& memories);
 
   /// Begin with a row in which flip-flops differ as in `state`. What is held must stay where it is until `leave`.
-  void enter(uint64_t r, const std::vector<Stored>& state, std::vector<Held>& held, const Overlay& overlay);
+  /// `kept`: what nets with an open pin had in the row before, by slot; it is kept up to date.
+  void enter(uint64_t r, const std::vector<Stored>& state, std::vector<Held>& held, std::vector<Lanes>& kept,
+             const Overlay& overlay);
   /// Flip-flops take what they take at the next edge, and the row is the next one. `dense`: take all of them.
   void step(const Lanes& live, bool dense);
   /// All nets of the row, but for asynchronous loads. `written`: memories that have been written to.
@@ -110,12 +118,21 @@ class Evaluator {
   void hold(std::vector<Held>& held);
   void fetch(size_t word) const;
   void set(int32_t net, Lanes d);
+  void assign(int32_t net, const Lanes& d);
   void set_held_sources();
+  uint64_t sweep();
+  void mark_dynamic();
+  bool bridge();
+  Lanes dynamic(uint32_t at, const Lanes& value);
+  Lanes bridged(uint32_t at, const Lanes& value) const;
+  Lanes otherwise(const Held& h, const Lanes& value);
+  const std::vector<uint32_t>& path(const Held& h);
+  void keep();
   void evaluate(size_t gate);
   void evaluate_held(size_t gate);
   void mark_reads(uint64_t written);
   void read(uint32_t port);
-  Lanes taken(uint32_t flip_flop, const uint64_t* next) const;
+  Lanes taken(uint32_t flip_flop, const uint64_t* next);
   static Lanes forced(const Held& h, const Lanes& value) { return (value & ~h.zero) | h.one; }
 
   const Design& design_;
@@ -140,6 +157,14 @@ class Evaluator {
   std::unordered_map<int32_t, uint32_t> held_nets_, held_data_, held_loads_;
   std::unordered_map<size_t, std::vector<uint32_t>> held_operands_;
   std::vector<int32_t> held_sources_;             // nets that no gate drives
+  // Pins on whose nets values depend on what else a machine has: those of each net, and all; likewise of flip-flops.
+  std::unordered_map<int32_t, std::vector<uint32_t>> dynamic_nets_, open_data_;
+  std::vector<uint32_t> dynamic_;
+  std::vector<uint32_t> mate_;                    // of each held pin the other one of a wired bridge
+  std::vector<Lanes> driven_;                     // of each what its net is driven to
+  std::vector<Lanes>* kept_ = nullptr;
+  std::map<std::pair<int32_t, int32_t>, std::vector<uint32_t>> paths_;
+  std::vector<std::pair<int32_t, Lanes>> other_;  // nets of a path, with an operand taken as something else
 };
 
 #endif

@@ -23,18 +23,26 @@ void Group::add(Context& c, uint32_t fault, const HeldPins& held, const HeldPin*
   machines_[at] = {fault, 0, 0, 0, false};
   machines_[at].stop = machines_[at].report = deadline(c, machines_[at]);
   next_stop_ = at ? std::min(next_stop_, machines_[at].stop) : machines_[at].stop;
-  for (uint32_t i = 0; i < held.count; ++i) hold(pins[held.first + i], at);
+  uint32_t slot = 0;
+  for (uint32_t i = 0; i < held.count; ++i) {
+    const HeldPin& pin = pins[held.first + i];
+    hold(c, pin, at, pin.kind == kOpenPin ? slot++ : 0);
+  }
   if (operation_.empty()) {
     for (const int32_t net : design_->operation) operation_.push_back(spread(Golden::bit(c.golden.row(0), net)));
   }
 }
 
-void Group::hold(const HeldPin& pin, unsigned at) {
+void Group::hold(const Context& c, const HeldPin& pin, unsigned at, uint32_t slot) {
   if (pin.kind == kFlipFlopUpset || pin.kind == kMemoryUpset) {
     upsets_.push_back({static_cast<uint64_t>(pin.value), at, pin});
     return;
   }
-  const Held wanted{static_cast<PinKind>(pin.kind), pin.at, pin.column, Lanes{}, Lanes{}};
+  if (pin.kind == kOpenPin) {
+    if (kept_.size() <= slot) kept_.resize(slot + 1);
+    if (Golden::bit(c.golden.row(0), pin.at)) set_lane(kept_[slot], at);
+  }
+  const Held wanted{static_cast<PinKind>(pin.kind), pin.at, pin.column, slot, Lanes{}, Lanes{}};
   // Faults come in the order of their places: what is held already stands at the end.
   auto found = std::find_if(held_.rbegin(), held_.rend(), [&](const Held& h) { return h.is(wanted); });
   if (found == held_.rend()) {
@@ -49,7 +57,7 @@ uint64_t Group::deadline(const Context& c, const Machine& m) const {
 }
 
 void Group::run(Context& c, uint64_t from, uint64_t to) {
-  c.evaluator.enter(from, state_, held_, overlay_);
+  c.evaluator.enter(from, state_, held_, kept_, overlay_);
   written_ = 0;
   std::sort(upsets_.begin(), upsets_.end(), [](const Upset& a, const Upset& b) { return a.row > b.row; });
   for (uint64_t r = from; r < to && any(live_); ++r) cycle(c, r);

@@ -67,6 +67,7 @@ class Group {
     uint64_t row = 0;
     Lanes valid{};  // machines of which it was taken and that have written nothing since
     std::vector<Stored> state;
+    std::vector<Lanes> kept;
     std::vector<uint64_t> golden;  // the nets of flip-flops in the golden run
     std::array<uint64_t, kLanes> moved{};
   };
@@ -88,7 +89,7 @@ class Group {
   Lanes memories_differ(Context& c, const Lanes& which) const;
   void compare(Context& c, uint64_t r, const Snapshot& then);
   void drop(const Lanes& which);
-  void hold(const HeldPin& pin, unsigned at);
+  void hold(const Context& c, const HeldPin& pin, unsigned at, uint32_t slot);
   uint64_t deadline(const Context& c, const Machine& m) const;
   void rebuild_state(Context& c);
 
@@ -98,6 +99,7 @@ class Group {
   std::array<Machine, kLanes> machines_;
   std::vector<Held> held_;
   std::vector<Stored> state_;
+  std::vector<Lanes> kept_;       // what nets with an open pin had in the row before, by slot
   Overlay overlay_;
   std::vector<Lanes> operation_;  // the counter's bits in the row before
   Lanes detected_{}, corrected_{};

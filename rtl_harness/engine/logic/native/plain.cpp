@@ -156,6 +156,7 @@ void PlainMachines::start(const HeldPins* faults, unsigned count, const HeldPin*
   }
   holds_.clear();
   strikes_.clear();
+  first_ = true;
   is_held_.assign(nets_ + gates_.size() + flip_flops_.size(), 0);
   for (unsigned machine = 0; machine < count; ++machine) {
     for (uint32_t i = 0; i < faults[machine].count; ++i) {
@@ -165,15 +166,23 @@ void PlainMachines::start(const HeldPins* faults, unsigned count, const HeldPin*
         strikes_.push_back({static_cast<uint64_t>(pin.value), machine, pin});
         continue;
       }
-      int32_t at = pin.at;
-      if (kind == kNetPin) at = net_[at];
+      const bool of_net = kind == kNetPin || is_dynamic(kind);
+      int32_t at = pin.at, column = pin.column;
+      if (of_net) at = net_[at];
       if (kind == kOperandPin) at = static_cast<int32_t>(row_[at]);
+      if (kind == kBridgePin || kind == kWiredPin) column = net_[column];
+      if (is_open(kind) && column >= 0) column = static_cast<int32_t>(row_[column / 4]) * 4 + column % 4;
       auto found = std::find_if(holds_.begin(), holds_.end(), [&](const Hold& h) {
-        return h.kind == kind && h.at == at && h.column == pin.column;
+        return h.kind == kind && h.at == at && h.column == column;
       });
-      if (found == holds_.end()) found = holds_.insert(found, {kind, at, pin.column, 0, 0});
+      if (found == holds_.end()) {
+        found = holds_.insert(found, {kind, at, column, 0, 0});
+        if (is_open(kind) && column >= 0) {
+          found->gates = gates_to(static_cast<size_t>(column / 4), kind == kOpenPin ? at : flip_flops_[at].d);
+        }
+      }
       (pin.value ? found->one : found->zero) |= lane(machine);
-      const size_t of_kind = kind == kNetPin ? 0 : kind == kOperandPin ? nets_ : nets_ + gates_.size();
+      const size_t of_kind = of_net ? 0 : kind == kOperandPin ? nets_ : nets_ + gates_.size();
       is_held_.at(of_kind + static_cast<size_t>(at)) = 1;
     }
   }
@@ -183,6 +192,85 @@ void PlainMachines::start(const HeldPins* faults, unsigned count, const HeldPin*
     if (g.operation == kRead) continue;
     if (is_held_[nets_ + i] || is_held_[static_cast<size_t>(g.y)]) special_.push_back(i);
   }
+}
+
+// Gates that depend on one of them, up to the one that drives a net, and on which that one depends.
+std::vector<size_t> PlainMachines::gates_to(size_t first, int32_t target) const {
+  std::vector<uint8_t> ahead(nets_), needed(nets_);
+  std::vector<size_t> all, found;
+  for (size_t i = first; i < gates_.size() && !ahead[target]; ++i) {
+    const Gate& g = gates_[i];
+    if (g.operation == kRead || !(i == first || ahead[g.a] || ahead[g.b] || ahead[g.s])) continue;
+    ahead[g.y] = 1;
+    all.push_back(i);
+  }
+  needed[target] = 1;
+  for (auto i = all.rbegin(); i != all.rend(); ++i) {
+    const Gate& g = gates_[*i];
+    if (!needed[g.y]) continue;
+    needed[g.a] = needed[g.b] = needed[g.s] = 1;
+    found.insert(found.begin(), *i);
+  }
+  return found;
+}
+
+// What is driven to something by a cell of which an input is open: what it was, where that input decides.
+PlainMachines::Word PlainMachines::open(const Hold& h, Word value, Word kept) const {
+  Word other = h(value);
+  if (h.column >= 0) {
+    std::vector<std::pair<int32_t, Word>> known;
+    for (const size_t i : h.gates) {
+      const Gate& g = gates_[i];
+      Word operands[3] = {value_[g.a], value_[g.b], value_[g.s]};
+      const int32_t nets[3] = {g.a, g.b, g.s};
+      for (int k = 0; k < 3; ++k) {
+        for (const auto& [net, own] : known) operands[k] = net == nets[k] ? own : operands[k];
+        if (static_cast<size_t>(h.column) == 4 * i + static_cast<size_t>(k) + 1) operands[k] = h(operands[k]);
+      }
+      other = evaluated<Word>(g.operation, operands[0], operands[1], operands[2]);
+      known.emplace_back(g.y, other);
+    }
+  }
+  const Word keeps = (value ^ other) & h.machines();
+  return (value & ~keeps) | (kept & keeps);
+}
+
+PlainMachines::Word PlainMachines::bridged(Hold& h, Word value) {
+  Word other = value_[h.column];
+  if (h.kind == kBridgePin) return (value & ~h.machines()) | (other & h.machines());
+  h.driven = value;
+  for (const Hold& o : holds_) {
+    if (o.kind == kWiredPin && o.at == h.column && o.column == h.at) other = o.driven;
+  }
+  return (value & ~h.machines()) | (value & other & h.zero) | ((value | other) & h.one);
+}
+
+// What a net has, of what it is driven to.
+PlainMachines::Word PlainMachines::on_net(int32_t net, Word value) {
+  if (!is_held_[static_cast<size_t>(net)]) return value;
+  for (Hold& h : holds_) {
+    if (h.at != net) continue;
+    if (h.kind == kNetPin) value = h(value);
+    if (h.kind == kBridgePin || h.kind == kWiredPin) value = bridged(h, value);
+    if (h.kind == kOpenPin && !first_) value = open(h, value, h.kept);
+  }
+  return value;
+}
+
+// All nets, bridged ones with what the other one has: until that changes no more.
+void PlainMachines::bridge() {
+  for (int round = 0; round < kRounds; ++round) {
+    std::vector<Word> before;
+    for (const Hold& h : holds_) before.push_back(h.kind == kBridgePin || h.kind == kWiredPin ? value_[h.at] : 0);
+    evaluate();
+    bool changed = false;
+    for (size_t i = 0; i < holds_.size(); ++i) {
+      const Hold& h = holds_[i];
+      changed |= (h.kind == kBridgePin || h.kind == kWiredPin) && value_[h.at] != before[i];
+    }
+    if (!changed) return;
+  }
+  throw std::runtime_error("a bridge closes a loop of gates");
 }
 
 PlainMachines::Word PlainMachines::as_held(PinKind kind, int64_t at, int32_t column, Word value) const {
@@ -212,7 +300,7 @@ void PlainMachines::evaluate() {
   Word* const value = value_.data();
   for (size_t i = 0; i < flip_flops_.size(); ++i) {
     const auto q = static_cast<size_t>(flip_flops_[i].q);
-    value[q] = is_held_[q] ? as_held(kNetPin, flip_flops_[i].q, 0, stored_[i]) : stored_[i];
+    value[q] = on_net(flip_flops_[i].q, stored_[i]);
   }
   size_t next = 0;
   for (const Run& run : runs_) {
@@ -243,7 +331,7 @@ void PlainMachines::special(size_t i) {
   const Word a = as_held(kOperandPin, at, 1, value_[g.a]);
   const Word b = as_held(kOperandPin, at, 2, value_[g.b]);
   const Word s = as_held(kOperandPin, at, 3, value_[g.s]);
-  value_[g.y] = as_held(kNetPin, g.y, 0, evaluated<Word>(g.operation, a, b, s));
+  value_[g.y] = on_net(g.y, evaluated<Word>(g.operation, a, b, s));
 }
 
 // The address that each machine has at a port.
@@ -276,8 +364,7 @@ void PlainMachines::read(size_t number) {
     transpose_bits(words);
     for (int32_t i = first; i < std::min(port.data, first + 64); ++i) {
       const int32_t net = lists_[port.first + port.address + i];
-      const Word own = words[i - first];
-      value_[net] = is_held_[static_cast<size_t>(net)] ? as_held(kNetPin, net, 0, own) : own;
+      value_[net] = on_net(net, words[i - first]);
     }
   }
 }
@@ -296,7 +383,7 @@ PlainMachines::Word PlainMachines::loading(size_t i) const {
 
 void PlainMachines::settle() {
   for (int round = 0; round < kRounds; ++round) {
-    evaluate();
+    bridge();
     bool changed = false;
     for (size_t i = 0; i < flip_flops_.size(); ++i) {
       const Word acts = loading(i);
@@ -315,12 +402,21 @@ void PlainMachines::edge(Word live) {
   std::vector<Word> next(stored_.size());
   for (size_t i = 0; i < next.size(); ++i) {
     Word taken = value_[flip_flops_[i].d];
-    if (is_held_[nets_ + gates_.size() + i]) taken = as_held(kDataPin, static_cast<int64_t>(i), 0, taken);
+    if (is_held_[nets_ + gates_.size() + i]) {
+      taken = as_held(kDataPin, static_cast<int64_t>(i), 0, taken);
+      for (const Hold& h : holds_) {
+        if (h.kind == kOpenDataPin && h.at == static_cast<int64_t>(i)) taken = open(h, taken, stored_[i]);
+      }
+    }
     const Word acts = loading(i);
     next[i] = (taken & ~acts) | (stored_[i] & acts);
   }
   for (const MemoryPort& port : writes_) write(port, live);
+  for (Hold& h : holds_) {
+    if (h.kind == kOpenPin) h.kept = value_[h.at];
+  }
   stored_.swap(next);
+  first_ = false;
 }
 
 void PlainMachines::strike(uint64_t row, Word live) {

@@ -31,7 +31,11 @@ class PlainMachines {
     PinKind kind;
     int32_t at, column;
     Word zero, one;
+    Word driven = 0;  // what its net is driven to
+    Word kept = 0;    // what its net had in the row before
+    std::vector<size_t> gates{};  // of an open pin: from its gate to what it is about
     Word operator()(Word value) const { return (value & ~zero) | one; }
+    Word machines() const { return zero | one; }
   };
   // Storage that is inverted once.
   struct Strike {
@@ -53,7 +57,12 @@ class PlainMachines {
   void apply(const Run& run);
   void start(const HeldPins* faults, unsigned count, const HeldPin* pins);
   void settle();
+  void bridge();
   void evaluate();
+  Word on_net(int32_t net, Word value);
+  Word bridged(Hold& hold, Word value);
+  Word open(const Hold& hold, Word value, Word kept) const;
+  std::vector<size_t> gates_to(size_t first, int32_t target) const;
   void special(size_t gate);
   void read(size_t port);
   void edge(Word live);
@@ -90,6 +99,7 @@ class PlainMachines {
   std::vector<Strike> strikes_;
   std::vector<uint8_t> is_held_;             // nets, then gates and flip-flops of which a pin is held
   std::vector<size_t> special_;              // gates of which a pin is held, ascending; no read ports
+  bool first_ = false;                       // the present row is the first one
 };
 
 #endif

@@ -12,6 +12,7 @@ void Group::look_back(Context& c, uint64_t r) {
     to.row = r;
     to.valid = live_;
     to.state = state_;
+    to.kept = kept_;
     const uint64_t* const row = c.golden.row(r);
     to.golden.assign(row, row + (2 + design_->flip_flops.size()) / 64 + 1);
     for (unsigned i = 0; i < kLanes; ++i) to.moved[i] = machines_[i].moved;
@@ -24,11 +25,14 @@ void Group::look_back(Context& c, uint64_t r) {
   wrote_ = Lanes{};
 }
 
-// A machine whose flip-flops are what they were, and which has written nothing since, is in the same state: its fault is
-// there for ever. What it does from there to its end is known then.
+// A machine whose flip-flops are what they were, with what nets with an open pin had, and which has written nothing since,
+// is in the same state: its fault is there for ever. What it does from there to its end is known then.
 void Group::compare(Context& c, uint64_t r, const Snapshot& then) {
   Lanes same = then.valid & live_ & ~wrote_;
   for (const Upset& upset : upsets_) clear_lane(same, upset.machine);
+  for (size_t slot = 0; slot < kept_.size(); ++slot) {
+    same &= ~(kept_[slot] ^ (slot < then.kept.size() ? then.kept[slot] : Lanes{}));
+  }
   if (!any(same)) return;
   const uint64_t* const now = c.golden.row(r);
   const size_t end = 2 + design_->flip_flops.size();
@@ -117,11 +121,16 @@ Lanes Group::take(Context& c, Group& from, const Lanes& wanted) {
       for (uint32_t i = 0; i < design_->widths[memory]; ++i) into[i] |= moved(block[i]);
     }
   }
+  if (kept_.size() < from.kept_.size()) kept_.resize(from.kept_.size());
+  for (size_t slot = 0; slot < kept_.size(); ++slot) {
+    kept_[slot] &= ~own;
+    if (slot < from.kept_.size()) kept_[slot] |= moved(from.kept_[slot]);
+  }
   std::erase_if(held_, [](const Held& h) { return !any(h.zero | h.one); });
   for (const Held& h : from.held_) {
     if (!any((h.zero | h.one) & taken)) continue;
     auto at = std::find_if(held_.begin(), held_.end(), [&](const Held& mine) { return mine.is(h); });
-    if (at == held_.end()) at = held_.insert(held_.end(), {h.kind, h.at, h.column, Lanes{}, Lanes{}});
+    if (at == held_.end()) at = held_.insert(held_.end(), {h.kind, h.at, h.column, h.slot, Lanes{}, Lanes{}});
     at->zero |= moved(h.zero);
     at->one |= moved(h.one);
   }

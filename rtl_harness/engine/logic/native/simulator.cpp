@@ -87,6 +87,25 @@ HeldPin LogicSimulator::numbered(HeldPin pin) const {
       return pin;
     case kDataPin:
     case kLoadPin: check(design.flip_flops.size()); return pin;
+    case kBridgePin:
+    case kWiredPin:
+      for (int32_t* const net : {&pin.at, &pin.column}) {
+        if (*net < 2 || static_cast<size_t>(*net) >= design.nets) throw std::runtime_error("there is no such net to bridge");
+        *net = design.number[*net];
+      }
+      if (pin.at == pin.column) throw std::runtime_error("a net is to be bridged with itself");
+      return pin;
+    case kOpenPin:
+    case kOpenDataPin: {
+      const auto gate = static_cast<size_t>(pin.column / 4);
+      const bool own = pin.kind == kOpenDataPin && pin.column == -1;
+      if (!own && (pin.column < 0 || gate >= design.gates.size() || design.gates[gate].s == kReadGate || pin.column % 4 == 0)) {
+        throw std::runtime_error("a gate has no such operand");
+      }
+      check(pin.kind == kOpenPin ? design.nets : design.flip_flops.size());
+      if (pin.kind == kOpenPin) pin.at = design.number[pin.at];
+      return pin;
+    }
     case kFlipFlopUpset:
     case kMemoryUpset:
       if (pin.value < 1) throw std::runtime_error("an upset comes before the first edge");
@@ -105,10 +124,18 @@ HeldPin LogicSimulator::numbered(HeldPin pin) const {
 // Whether what it is held at is not what it has in the golden run, in some cycle.
 bool LogicSimulator::is_excited(const HeldPin& pin) const {
   int32_t net = pin.at;
+  const auto operand = [&](int32_t gate, int32_t column) {
+    const Gate& g = design.originals[gate];
+    return column == 1 ? g.a : column == 2 ? g.b : g.s;
+  };
   if (pin.kind == kOperandPin) {
-    const Gate& g = design.originals[pin.at];
-    net = pin.column == 1 ? g.a : pin.column == 2 ? g.b : g.s;
-  } else if (pin.kind == kDataPin) {
+    net = operand(pin.at, pin.column);
+  } else if (is_open(pin.kind) && pin.column >= 0) {
+    net = operand(pin.column / 4, pin.column % 4);
+  } else if (pin.kind == kBridgePin || pin.kind == kWiredPin) {
+    const auto always = [&](bool value) { return !golden.had(pin.at, !value) && !golden.had(pin.column, !value); };
+    return !always(false) && !always(true);
+  } else if (pin.kind == kDataPin || pin.kind == kOpenDataPin) {
     net = design.flip_flops[pin.at].d;
   } else if (pin.kind != kNetPin) {
     return true;
@@ -118,7 +145,7 @@ bool LogicSimulator::is_excited(const HeldPin& pin) const {
 
 // The net that it decides first.
 int32_t LogicSimulator::fed(const HeldPin& pin) const {
-  if (pin.kind == kNetPin) return pin.at;
+  if (pin.kind == kNetPin || is_dynamic(pin.kind)) return pin.at;
   if (pin.kind == kMemoryUpset) return 0;
   return pin.kind == kOperandPin ? design.originals[pin.at].y : design.flip_flops[pin.at].q;
 }
@@ -144,7 +171,7 @@ void LogicSimulator::run(const HeldPins* faults, uint64_t count, const HeldPin* 
     bool excited = false, reached = false;
     for (uint32_t k = 0; k < faults[i].count; ++k) {
       const HeldPin& pin = pins[faults[i].first + k];
-      const bool is_pin = pin.kind <= kOperandPin;
+      const bool is_pin = pin.kind <= kOperandPin || is_dynamic(pin.kind);
       const bool compared = pin.kind == kMemoryUpset || (!is_pin && design.counted[pin.at]);
       excited |= is_excited(pin);
       reached |= compared || reaches[fed(pin)];

@@ -14,8 +14,12 @@ from resil.rtl_harness.engine.logic.library import (
     How,
     LogicSimulator,
     PinKind,
+    dominated,
     flipped,
     flipped_bit,
+    opened,
+    opened_data,
+    wired,
 )
 from resil.rtl_harness.errors import SimulationError
 from testkit.gate_circuits import AND, MUX, NAND, NOT, OR, XOR, GateNetlist, JudgedMachines, expected
@@ -197,6 +201,67 @@ def test_a_machine_that_is_still_to_be_struck_is_in_no_loop(fastest):
     faults = [(*round_again, upset) for upset in (flipped(6, 70), flipped(2, 19), flipped(6, 3))]
     for window in (1, 4):
         assert compare(netlist, fastest, faults, window=window) == [How.LIMIT, How.LOOP, How.LOOP]
+
+
+@pytest.mark.parametrize("seed", range(20, 23))
+def test_open_inputs_and_bridges_of_random_circuits_end_as_machines_one_by_one(seed, fastest):
+    netlist, rng = random_netlist(seed), np.random.default_rng(seed)
+    opens, bridges = netlist.opens(rng, 160), netlist.bridges(rng, 160)
+    ends = compare(netlist, fastest, opens, window=5, far=2)
+    assert {How.DONE, How.UNEXCITED} <= set(ends)
+    assert {How.LOOP, How.LIMIT} & set(compare(netlist, fastest, bridges, window=7, far=3))
+    compare(netlist, fastest, [*opens, *netlist.pins()[::5], *bridges], 11, True, window=64)
+
+
+def test_an_open_input_that_remembers_is_in_no_loop(fastest):
+    """A net keeps what it had when a counter stood elsewhere: no state comes again before that."""
+    netlist = GateNetlist()
+    count = counter(netlist, 6, 41)
+    slow = netlist.flip_flop()
+    netlist.drive(slow, netlist.gate(XOR, slow, netlist.gate(AND, count[5], count[3])))
+    kept = netlist.gate(NAND, slow, count[2])
+    seen = netlist.flip_flop()
+    netlist.drive(seen, netlist.gate(XOR, seen, kept))
+    netlist.operation, netlist.status = [], [seen, kept, *count]
+    row = next(i for i, gate in enumerate(netlist.gates) if gate[4] == kept)
+    round_again = (HeldPin(PinKind.DATA, 4, 0), HeldPin(PinKind.DATA, 5, 0))
+    faults = [(*round_again, opened(kept, row, column, value)) for column in (1, 2) for value in (0, 1)]
+    for window in (1, 4, 16):
+        compare(netlist, fastest, faults, window=window)
+
+
+@pytest.mark.parametrize(
+    ("fault", "why"),
+    [
+        (dominated(40, 40), "with itself"),
+        (dominated(40, 10**6), "no such net"),
+        (wired(1, 40, 0), "no such net"),
+        ((opened(40, 10**6, 1, 0),), "no such operand"),
+        ((opened_data(999, 0),), "no such pin"),
+    ],
+)
+def test_a_bridge_of_nothing_and_an_open_input_of_nothing_are_refused(fastest, fault, why):
+    netlist = random_netlist(11)
+    simulator = LogicSimulator(fastest, netlist.circuit(), netlist.observed())
+    simulator.golden(500)
+    with pytest.raises(SimulationError, match=why):
+        simulator.run([fault], 100)
+    simulator.close()
+
+
+def test_a_bridge_that_closes_a_loop_is_an_error(fastest):
+    netlist = GateNetlist()
+    count = counter(netlist, 6, 41)
+    first = netlist.gate(NOT, count[0])
+    last = netlist.gate(NOT, first)
+    netlist.status = [first, last]
+    simulator = LogicSimulator(fastest, netlist.circuit(), netlist.observed())
+    simulator.golden(500)
+    inverting = netlist.gates[-1][4]
+    for call in (simulator.run, simulator.judge):
+        with pytest.raises(SimulationError, match="closes a loop"):
+            call([dominated(first, inverting)], 100)
+    simulator.close()
 
 
 @pytest.mark.parametrize(
