@@ -12,7 +12,11 @@ All front ends read copies of a target's files. In these copies, by one rule for
 - The initial value of a variable that reads other signals (`logic x = a & b;`) is taken away. It would be
   evaluated once at the beginning of a simulation, and has no hardware.
 - A function that several processes call has variables of its own in each call. To the language they are those
-  of one function, and the netlist would have one net that all of these processes drive.
+  of one function, and the netlist would have one net that all of these processes drive. So has each function
+  of a package or outside all modules, whoever calls it.
+- A register that is assigned in its asynchronous reset alone keeps its value at every clock, and a variable
+  that has an initial value alone is that constant (`held_values`): the front end of synthesis would take both
+  for undefined.
 
 Lines keep their numbers. Text that comes from macros stays as it is.
 """
@@ -20,13 +24,25 @@ Lines keep their numbers. Text that comes from macros stays as it is.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
+
+from resil.rtl_harness.design.held_values import constants, values_held
+from resil.rtl_harness.design.source_tree import (
+    ASSIGNMENTS,
+    MODULES,
+    SourceTree,
+    TextChange,
+    declared,
+    names,
+    nodes,
+)
 
 # What a file must hold to be worth reading for this.
 _CASES = re.compile(rb"full_case|parallel_case|\bunique0?\s+(?:if|case)\b")
 _INITIAL = re.compile(rb"\b(?:logic|reg|bit)\b[^;=()]{0,200}=(?!=)")
+_EDGES = re.compile(rb"\b(?:pos|neg)edge\b[^)]*(?:,|\bor\b)\s*(?:pos|neg)edge\b|\binitial\b")
 _FUNCTION = re.compile(rb"\bfunction\b(?!\s+(?:automatic|static)\b)")
 _AUTOMATIC = b" automatic"
 _PROCESS = re.compile(
@@ -34,16 +50,7 @@ _PROCESS = re.compile(
 )
 _REPEATED = ("LoopGenerate", "FunctionDeclaration", "TaskDeclaration")
 _PARALLEL, _PRIORITY = b"parallel_case", b"priority_case"
-_ASSIGNMENTS = {"AssignmentExpression": "=", "NonblockingAssignmentExpression": "<="}
 _COMMENT = re.compile(r"//[^\n]*full_case|/\*(?:(?!\*/).)*full_case", re.DOTALL)
-
-
-class TextChange(NamedTuple):
-    """A replacement of part of a text: from `first` to before `end`."""
-
-    first: int
-    end: int
-    text: bytes
 
 
 @lru_cache(maxsize=4096)
@@ -57,36 +64,23 @@ def as_synthesised(content: bytes, defines: tuple[tuple[str, str], ...] = ()) ->
     >>> as_synthesised(b"module m(input a); logic x = a; endmodule")
     b'module m(input a); logic x    ; endmodule'
     """
-    if not any(own.search(content) for own in (_CASES, _INITIAL, _FUNCTION)):
+    if not any(own.search(content) for own in (_CASES, _INITIAL, _EDGES, _FUNCTION)):
         return content
-    changes = [*_changes(content, defines)]
+    changes = [*_Rewriter(SourceTree(content, defines)).changes()]
     for change in sorted(set(changes), reverse=True):
         content = content[: change.first] + change.text + content[change.end :]
     return content
 
 
-def _changes(content: bytes, defines: Iterable[tuple[str, str]]) -> Iterator[TextChange]:
-    from pyslang import Bag, SourceManager, parsing, syntax
-
-    # One character a byte, so that places in the tree are places in the file.
-    text = content.decode("ascii", "replace").replace("\ufffd", "?")
-    macros = parsing.PreprocessorOptions()
-    macros.predefines = [f"{name}={value}" if value else name for name, value in defines]
-    tree = syntax.SyntaxTree.fromText(text, SourceManager(), options=Bag([macros]))
-    yield from _Rewriter(text, tree).changes()
-
-
 class _Rewriter:
     """Finds changes in the tree of one file."""
 
-    def __init__(self, text: str, tree: Any) -> None:  # noqa: ANN401
-        self.text = text
+    def __init__(self, tree: SourceTree) -> None:
         self.tree = tree
-        self.manager = tree.sourceManager
 
     def changes(self) -> Iterator[TextChange]:
         """Yield all changes."""
-        for node in _nodes(self.tree.root):
+        for node in nodes(self.tree.root):
             kind = node.kind.name
             if kind == "CaseStatement":
                 open_choice = str(node.expr).replace(" ", "").endswith("1'b1")
@@ -95,52 +89,44 @@ class _Rewriter:
             elif kind == "ConditionalStatement":
                 yield from self._promise(node, only_if=True)
             elif kind == "AttributeSpec" and node.name.valueText == "parallel_case":
-                place = self._place(node.name)
+                place = self.tree.place(node.name)
                 if place is not None:
                     yield TextChange(place, place + len(_PARALLEL), _PRIORITY)
-            elif kind == "ModuleDeclaration":
+            elif kind in MODULES:
                 yield from self._initial(node)
                 yield from self._functions(node)
-
-    def _span(self, node: Any) -> tuple[int, int] | None:  # noqa: ANN401
-        """Return where a node lies in the file; None if part of it comes from a macro or another file."""
-        found = node.sourceRange
-        for end in (found.start, found.end):
-            if not self.manager.isFileLoc(end) or end.buffer != self.tree.root.sourceRange.start.buffer:
-                return None
-        return found.start.offset, found.end.offset
-
-    def _place(self, token: Any) -> int | None:  # noqa: ANN401
-        """Return where a token lies in the file; None if it comes from a macro or another file."""
-        at = token.location
-        return at.offset if self.manager.isFileLoc(at) else None
+                yield from values_held(self.tree, node)
+                if kind == "ModuleDeclaration":
+                    yield from constants(self.tree, node)
+            elif kind == "FunctionDeclaration" and not _inside(node):
+                yield from self._automatic(node)
 
     def _promise(self, node: Any, *, only_if: bool) -> Iterator[TextChange]:  # noqa: ANN401
         """Take `unique` away, where it says that conditions exclude each other which the text leaves open."""
         token = node.uniqueOrPriority
         word = "" if token is None else str(token.valueText)
-        place = None if not only_if or not word.startswith("unique") else self._place(token)
+        place = None if not only_if or not word.startswith("unique") else self.tree.place(token)
         if place is not None:
             yield TextChange(place, place + len(word), b" " * len(word))
 
     def _case(self, node: Any) -> Iterator[TextChange]:  # noqa: ANN401
-        span = self._span(node)
+        span = self.tree.span(node)
         if span is None or not self._is_full(node, span[0]):
             return
         if any(item.kind.name == "DefaultCaseItem" for item in node.items):
             return
-        inside = {name for own in _nodes(*node.items) for name in _declared(own)}
+        inside = {name for own in nodes(*node.items) for name in declared(own)}
         targets: dict[str, str] = {}
-        for own in _nodes(*node.items):
-            if own.kind.name in _ASSIGNMENTS:
-                names = [*_names(own.left)]
-                place = self._span(own.left)
-                left = names[0] if set(names) & inside or place is None else self.text[slice(*place)]
+        for own in nodes(*node.items):
+            if own.kind.name in ASSIGNMENTS:
+                named = [*names(own.left)]
+                place = self.tree.span(own.left)
+                left = named[0] if set(named) & inside or place is None else self.tree.text[slice(*place)]
                 if left not in inside:
-                    targets[" ".join(left.split())] = _ASSIGNMENTS[own.kind.name]
+                    targets[" ".join(left.split())] = ASSIGNMENTS[own.kind.name]
         if targets:
             said = " ".join(f"{left} {sign} '0;" for left, sign in targets.items())
-            closes = self._place(node.endcase)
+            closes = self.tree.place(node.endcase)
             if closes is None:
                 return
             yield TextChange(closes, closes, f"default: begin {said} end ".encode("latin-1"))
@@ -152,28 +138,31 @@ class _Rewriter:
         if any("full_case" in str(own) for own in node.attributes):
             return True
         items = [*node.items]
-        before = self._span(items[0]) if items else None
-        return before is not None and _COMMENT.search(self.text[first : before[0]]) is not None
+        before = self.tree.span(items[0]) if items else None
+        return before is not None and _COMMENT.search(self.tree.text[first : before[0]]) is not None
 
     def _functions(self, module: Any) -> Iterator[TextChange]:  # noqa: ANN401
-        nodes = [*_nodes(module)]
+        own_nodes = [*nodes(module)]
         callers: dict[str, set[int]] = {}
-        for own in nodes:
+        for own in own_nodes:
             if own.kind.name == "InvocationExpression":
-                for name in [*_names(own.left)][:1]:
+                for name in [*names(own.left)][:1]:
                     callers.setdefault(name, set()).update(_processes(own))
-        for own in nodes:
-            if own.kind.name != "FunctionDeclaration" or str(own.prototype.lifetime).strip():
-                continue
-            name = str(own.prototype.name).strip()
-            place = self._place(own.prototype.keyword)
-            if place is not None and len(callers.get(name, ())) > 1:
-                place += len("function")
-                yield TextChange(place, place, _AUTOMATIC)
+        for own in own_nodes:
+            if own.kind.name == "FunctionDeclaration":
+                name = str(own.prototype.name).strip()
+                if len(callers.get(name, ())) > 1:
+                    yield from self._automatic(own)
+
+    def _automatic(self, function: Any) -> Iterator[TextChange]:  # noqa: ANN401
+        place = self.tree.place(function.prototype.keyword)
+        if place is not None and not str(function.prototype.lifetime).strip():
+            place += len("function")
+            yield TextChange(place, place, _AUTOMATIC)
 
     def _initial(self, module: Any) -> Iterator[TextChange]:  # noqa: ANN401
-        signals = {name for own in _nodes(module) for name in _declared(own)}
-        for own in _nodes(*module.members):
+        signals = {name for own in nodes(module) for name in declared(own)}
+        for own in nodes(*module.members):
             if own.kind.name != "DataDeclaration" or own.parent.kind.name not in (
                 "ModuleDeclaration",
                 "GenerateBlock",
@@ -182,23 +171,23 @@ class _Rewriter:
                 continue
             for declarator in own.declarators:
                 value = getattr(declarator, "initializer", None)
-                span = None if value is None else self._span(value)
-                if span is None or not signals.intersection(_names(value)):
+                span = None if value is None else self.tree.span(value)
+                if span is None or not signals.intersection(names(value)):
                     continue
-                old = self.text[slice(*span)]
+                old = self.tree.text[slice(*span)]
                 yield TextChange(*span, "".join(c if c == "\n" else " " for c in old).encode("latin-1"))
 
 
-def _nodes(*nodes: Any) -> Iterator[Any]:  # noqa: ANN401
-    """Yield nodes of the tree and all below them, in the order of the text."""
-    from pyslang.syntax import SyntaxNode
-
-    waiting = [*reversed(nodes)]
-    while waiting:
-        own = waiting.pop()
-        if isinstance(own, SyntaxNode):
-            yield own
-            waiting += reversed([*own])
+def _inside(node: Any) -> bool:  # noqa: ANN401
+    """Whether a function belongs to a module or a class, or to a package that says how long values live."""
+    while node.parent is not None:
+        node = node.parent
+        header = getattr(node, "header", None) if node.kind.name == "PackageDeclaration" else None
+        if header is not None and str(header.lifetime).strip():
+            return True
+        if node.kind.name in (*MODULES, "ClassDeclaration", "ProgramDeclaration"):
+            return True
+    return False
 
 
 def _processes(node: Any) -> set[int]:  # noqa: ANN401
@@ -210,26 +199,3 @@ def _processes(node: Any) -> set[int]:  # noqa: ANN401
         several |= node.kind.name in _REPEATED
         node = node.parent
     return {begins, -1} if several else {begins}
-
-
-def _names(node: Any) -> Iterator[str]:  # noqa: ANN401
-    """Yield the names that an expression holds, in the order of the text."""
-    for own in _nodes(node):
-        if own.kind.name in ("IdentifierName", "IdentifierSelectName"):
-            yield str(own.identifier.value)
-
-
-def _declared(node: Any) -> Iterator[str]:  # noqa: ANN401
-    """Yield the names of signals that a node declares."""
-    kind = node.kind.name
-    if kind in ("Declarator", "ForVariableDeclaration") and hasattr(node, "name"):
-        if _constant(node):
-            return
-        yield str(node.name.value)
-
-
-def _constant(node: Any) -> bool:  # noqa: ANN401
-    parent = node.parent
-    while parent is not None and parent.kind.name in ("SeparatedList", "SyntaxList"):
-        parent = parent.parent
-    return parent is not None and parent.kind.name.startswith(("Parameter", "TypeParameter", "Genvar"))

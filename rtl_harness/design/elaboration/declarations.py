@@ -76,6 +76,8 @@ class Declarations:
         waiting: Paths of scopes with an initial block that waits for an event or a time.
         subroutines: Paths of functions and tasks.
         initial: Values that whole variables begin with, in binary, by path, where they are constants.
+        loaded: Paths of variables that an asynchronous reset or load assigns.
+        begun: Paths of variables that an initial block assigns, or that are declared with a value.
     """
 
     variables: dict[str, Declaration] = field(default_factory=dict)
@@ -85,6 +87,8 @@ class Declarations:
     waiting: set[str] = field(default_factory=set)
     subroutines: set[str] = field(default_factory=set)
     initial: dict[str, str] = field(default_factory=dict)
+    loaded: set[str] = field(default_factory=set)
+    begun: set[str] = field(default_factory=set)
 
 
 def read_declarations(log: str, top: str) -> Declarations:
@@ -101,10 +105,16 @@ class _Reader:
         self.root = root
         self.aliases = type_aliases(root)
         self.found = Declarations()
+        # Variables by the address that references give, and those of variables that processes assign.
+        self.places: dict[str, str] = {}
+        self.loaded: set[str] = set()
+        self.begun: set[str] = set()
 
     def read(self, top: str) -> Declarations:
         for instance in tops(self.root, top):
             self._instance(instance, "")
+        self.found.loaded = {self.places[own] for own in self.loaded & self.places.keys()}
+        self.found.begun |= {self.places[own] for own in self.begun & self.places.keys()}
         return self.found
 
     def _instance(self, node: Node, path: str) -> None:
@@ -134,8 +144,11 @@ class _Reader:
             elif kind == "ProceduralBlock" and member.get("procedureKind") == "Initial":
                 if _waits(member["body"]):
                     self.found.waiting.add(path)
+                self.begun |= {*_assigned(member["body"])}
                 for variable, value in _begins(member["body"]):
                     self.found.initial[f"{path}.{variable}" if path else variable] = value
+            elif kind == "ProceduralBlock":
+                self.loaded |= {*_loaded(member["body"])}
             elif kind == "Subroutine":
                 self.found.subroutines.add(below)
             elif kind in {"Variable", "Net"}:
@@ -153,6 +166,9 @@ class _Reader:
         declaration = Declaration(path, module, name, unpacked, left, right, unpacked_struct, port)
         place = f"{path}.{declaration.name}" if path else declaration.name
         self.found.variables[place] = declaration
+        self.places[str(node.get("addr"))] = place
+        if "initializer" in node:
+            self.found.begun.add(place)
         value = _bits(node.get("initializer"))
         if value and not unpacked:
             self.found.initial[place] = value
@@ -196,6 +212,41 @@ def _begins(statement: object) -> Iterator[tuple[str, str]]:
         left, value = statement["expr"]["left"], _bits(statement["expr"]["right"])
         if left.get("kind") == "NamedValue" and value:
             yield str(left["symbol"]).partition(" ")[2], value
+
+
+def _assigned(node: object) -> Iterator[str]:
+    """Yield the addresses of the variables that statements assign."""
+    if isinstance(node, list):
+        for own in node:
+            yield from _assigned(own)
+    elif isinstance(node, dict):
+        if node.get("kind") == "Assignment":
+            yield from _targets(node["left"])
+        for own in node.values():
+            yield from _assigned(own)
+
+
+def _targets(left: Node) -> Iterator[str]:
+    if left.get("kind") == "Concatenation":
+        for own in left["operands"]:
+            yield from _targets(own)
+    elif "symbol" in left:
+        yield str(left["symbol"]).partition(" ")[0]
+    elif isinstance(left.get("value"), dict):
+        yield from _targets(left["value"])
+
+
+def _loaded(timed: Node) -> Iterator[str]:
+    """Yield the addresses of what the asynchronous resets of a process assign: all before its last else."""
+    events = timed["timing"].get("events", ()) if timed.get("kind") == "Timed" else ()
+    statement = timed.get("stmt")
+    for _ in events[1:]:
+        while isinstance(statement, dict) and statement["kind"] == "Block":
+            statement = statement.get("body")
+        if not isinstance(statement, dict) or statement["kind"] != "Conditional":
+            return
+        yield from _assigned(statement["ifTrue"])
+        statement = statement.get("ifFalse")
 
 
 def _bits(expression: object) -> str:

@@ -109,8 +109,8 @@ def _read_otherwise(target: Target) -> list[str]:
     if not names:
         return []
     return [
-        f"read as synthesis reads it, by all engines (full_case, parallel_case, initial values that read "
-        f"signals): {', '.join(names)}"
+        f"read as synthesis reads it, by all engines (full_case, parallel_case, functions, initial values, "
+        f"registers that only a reset assigns): {', '.join(names)}"
     ]
 
 
@@ -159,14 +159,21 @@ def _assemble(target: Target, parameters: Mapping[str, int], found: Storage, net
     classes = _classes(found, flow)
     warnings += _loops(flow, netlist)
     warnings += [
-        f"{path}: an array that is never written, not counted as storage"
+        f"{path}: an array that is never written, counted neither as storage nor in the area"
         for path in found.roms
+        if path.startswith(f"{target.dut}.")
+    ]
+    warnings += [
+        f"{path}: it has an initial value that nothing changes, which gates and area take for 0; make it a "
+        "constant (wire, localparam)"
+        for path in found.constants
         if path.startswith(f"{target.dut}.")
     ]
     sites: list[StorageElement] = []
     bench: list[StorageElement] = []
     for element in found.elements:
-        if not element.path.startswith(f"{target.dut}."):
+        rom = found.locations[element.path].path in found.roms
+        if rom or not element.path.startswith(f"{target.dut}."):
             bench.append(element)
         else:
             block = block_of(element.path, target.blocks)

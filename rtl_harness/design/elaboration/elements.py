@@ -26,8 +26,9 @@ SRAM_MAXIMUM_PORTS = 2
 class Storage:
     """Elements found so far, and by their paths where they lie, how they are clocked, and their nets.
 
-    `roms` are paths of arrays that are never written, `passing` of variables of functions and tasks of which
-    no call reads what another has left there.
+    `roms` are paths of arrays that are never written, `constants` of variables that begin with a value which
+    nothing changes, and which the netlist lacks, `passing` of variables of functions and tasks of which no
+    call reads what another has left there.
     """
 
     elements: list[StorageElement] = field(default_factory=list)
@@ -35,6 +36,7 @@ class Storage:
     clocking: dict[str, Clocking] = field(default_factory=dict)
     outputs: dict[str, tuple[Bit, ...] | str] = field(default_factory=dict)
     roms: list[str] = field(default_factory=list)
+    constants: list[str] = field(default_factory=list)
     passing: list[str] = field(default_factory=list)
     unmapped: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
@@ -81,6 +83,17 @@ def find_storage(netlist: Netlist, declarations: Declarations, memories: Contain
         f"{path or 'the top'}: an initial block that waits for events, whose state is no storage; use an "
         "always block"
         for path in sorted(declarations.waiting)
+    ]
+    found.unmapped += [
+        f"{path}: {netlist.undriven(path)} of its bits are assigned in an asynchronous reset and at no "
+        "clock; let the clocked branch keep them (q <= q;), or make them constants (wire, localparam)"
+        for path in sorted(declarations.loaded)
+        if netlist.undriven(path)
+    ]
+    found.constants += [
+        path
+        for path in sorted(declarations.begun)
+        if netlist.undriven(path) and int(declarations.initial.get(path, "1"), 2)
     ]
     return found
 
@@ -155,21 +168,23 @@ class _Finder:
             self.found.add(element, location, self._clocking([cell]), cell.outputs)
 
     def memory(self, net_name: str, memory: MemoryArray) -> None:
-        if not memory.clocks and memory.path not in self.memories:
-            # Some have no name in the source: Yosys makes them of case statements.
-            if memory.path in self.declarations.variables:
-                self.found.roms.append(memory.path)
+        rom = not memory.clocks and memory.path not in self.memories
+        if rom and memory.path not in self.declarations.variables:
+            # Yosys makes some of case statements, without a name in the source.
             return
         declared = self._declaration(memory.path)
         clock = min(memory.clocks, key=str, default=None)
         clocking = self._clock(clock[0], clock[1]) if clock else Clocking("")
+        if rom:
+            self.found.roms.append(memory.path)
         if declared.unpacked_struct:
-            self.found.unmapped.append(f"{memory.path}: an array of unpacked structures")
+            if not rom:
+                self.found.unmapped.append(f"{memory.path}: an array of unpacked structures")
             return
         inner = declared.unpacked[1:]
         width = memory.width // Declaration("", "", "", inner).words
         outer = range(memory.first_word, memory.first_word + memory.size)
-        if self._kind(memory) == "ff":
+        if not rom and self._kind(memory) == "ff":
             parts = list(enumerate(reversed(_indices(inner))))
             for word, (place, rest) in ((word, part) for word in outer for part in parts):
                 net = (f"{memory.path}[{word}]", place * width)

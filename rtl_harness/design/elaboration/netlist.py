@@ -106,6 +106,10 @@ class Netlist:
             bit, inverts = self._sources[bit]
             inverted ^= inverts
 
+    def undriven(self, path: str) -> int:
+        """Return how many bits of a variable nothing drives."""
+        return sum(self._sources.get(bit, (bit,))[0] == "x" for bit in self.wires.get(path, ()))
+
     def matters(self, bits: Iterable[Bit], own: Set[Bit]) -> bool:
         """Whether nets reach, along the logic, an output or storage other than that which drives `own`."""
         waiting, seen = [*bits], set(bits)

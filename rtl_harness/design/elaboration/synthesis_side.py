@@ -206,7 +206,9 @@ def _mark(design: Any, config: dict[str, Any]) -> dict[str, str]:  # noqa: ANN40
             if cell.type.str() != "$mem_v2":
                 continue
             memory = cell.parameters[libyosys.IdString("\\MEMID")].decode_string().removeprefix("\\")
-            if f"{place}.{memory}" in config["srams"]:
+            writes = cell.parameters[libyosys.IdString("\\WR_PORTS")].as_int()
+            # What a ROM holds is not read: as words of undefined bits all that reads it would go with it.
+            if f"{place}.{memory}" in config["srams"] or not writes:
                 cell.set_bool_attribute(libyosys.IdString("\\keep_as_sram"), True)
     return instances
 

@@ -153,8 +153,8 @@ def hardware_of(elaboration, register):
             "always @* (* parallel_case, full_case *) case (1'b1) a: y = 1; default: y = 0; endcase",
             "always @* (* priority_case, full_case *) case (1'b1) a: y = 1; default: y = 0; endcase",
         ),
-        ("logic x = a & w;\nlogic k = 1'b1;", "logic x        ;\nlogic k = 1'b1;"),
-        ("localparam P = 1; logic k = P;", None),
+        ("logic x = a & w;\nlogic k = 1'b1;", "logic x        ;\nwire logic k = 1'b1;"),
+        ("localparam P = 1; logic k = P;", "localparam P = 1; wire logic k = P;"),
         ("wire x = a & w;", None),
         (
             "function f(input i); f = !i; endfunction\nalways @* y = f(a);\nassign w = f(s[0]);",
