@@ -117,9 +117,9 @@ def rows_held(protection: ProtectionState, point: FrontPoint) -> list[tuple[bool
     plan = protection.plan
     rows: list[tuple[bool, str]] = []
     if plan.budget_fit is not None:
-        bound, budget = numbers.fit(point.fit_hi), numbers.given(plan.budget_fit)
+        bound, budget = numbers.fit(point.worst_hi), numbers.given(plan.budget_fit)
         text = f"FIT budget: at most {bound} of {budget} FIT, predicted"
-        rows.append((point.fit_hi <= plan.budget_fit, numbers.pretty(text)))
+        rows.append((point.worst_hi <= plan.budget_fit, numbers.pretty(text)))
     others = [plan.spfm_target, plan.fit_share_target, plan.due_fit_target]
     if any(own is not None for own in others):
         used = numbers.pretty(numbers.percent(point.reserve))

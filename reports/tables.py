@@ -11,6 +11,7 @@ from resil.record.blocks import Block
 from resil.record.campaign_facts import TargetRecord
 from resil.record.interval import RecordedInterval
 from resil.record.outcomes import OUTCOMES
+from resil.record.protection_parts import STORAGE_ALONE
 from resil.record.protection_state import ProtectionState, confirmation_line
 from resil.record.safety import Safety
 from resil.record.summary import Summary
@@ -348,15 +349,19 @@ def protection_line(protection: ProtectionState, safety: Safety | None = None) -
     """Return the outcome of the search for protection in one line, and what it leaves open."""
     head = "PREDICTED, NOT MEASURED: " if protection.plan.from_estimate else ""
     said = f"{head}{_plan_line(protection)} {confirmation_line(protection)}".rstrip()
-    if protection.plan.logic is not None:
-        said = f"{said} {protection.plan.logic.text}"
+    if protection.plan.result != "infeasible":
+        logic = protection.plan.logic
+        said = f"{said} {STORAGE_ALONE if logic is None else logic.text}"
     return f"{said} {beside_protection(safety)}".rstrip()
 
 
 def _plan_line(protection: ProtectionState) -> str:
     if protection.plan.result == "not_needed":
         bound = numbers.fit(protection.plan.fit_hi_unprotected)
-        return f"NO PROTECTION NEEDED: at most {bound} FIT unprotected; asked: {protection.plan.target}."
+        return (
+            f"NO PROTECTION NEEDED: at most {bound} FIT{_of_storage(protection)} unprotected; asked: "
+            f"{protection.plan.target}."
+        )
     if protection.plan.result == "infeasible":
         why = f": {protection.plan.reason}" if protection.plan.reason else ""
         return f"INFEASIBLE: no set of the known options reaches {protection.plan.target}{why}."
@@ -366,10 +371,15 @@ def _plan_line(protection: ProtectionState) -> str:
     spfm = "" if protection.plan.spfm is None else _spfm(protection)
     measured = "measured " if protection.area_measured else ""
     return (
-        f"PROTECTED: at most {numbers.fit(protection.plan.fit_hi)} FIT for"
+        f"PROTECTED: at most {numbers.fit(protection.plan.fit_hi)} FIT{_of_storage(protection)} for"
         f" +{numbers.percent(protection.area_overhead)} {measured}area{against}"
         f" (asked: {protection.plan.target}{proof}).{spfm}"
     )
+
+
+def _of_storage(protection: ProtectionState) -> str:
+    """Say of a figure that it is of storage, where those of logic stand beside it."""
+    return "" if protection.plan.logic is None else " in storage"
 
 
 def _spfm(protection: ProtectionState) -> str:

@@ -29,7 +29,7 @@ from resil.folder.finished import (
 from resil.folder.store import CAMPAIGN, SITES, recorded_definition
 from resil.prepare import target_of
 from resil.protection.blocks import read_blocks
-from resil.protection.corners import corners_of
+from resil.protection.corners import corners_of, with_logic
 from resil.protection.items import ProtectableDesign
 from resil.protection.limits_basis import cells_of_limits, network_of_limits
 from resil.protection.logic import block_logic
@@ -37,6 +37,7 @@ from resil.protection.options import WATCHDOG, OptionSet, ProtectionError
 from resil.protection.risks import DETECTED, HANG, HARMFUL, Network
 from resil.protection.units import Cells, Granularity, ProtectableStorage, cells_of, units_of
 from resil.protection.watchdog_pace import WatchdogPace, watchdog_limit
+from resil.record.provenance import RUN
 from resil.record.summary import Summary
 from resil.results.run import FinishedRun
 from resil.rtl_harness.design.sites import Hardware
@@ -140,7 +141,8 @@ def basis_of_limits(found: Finished, options: OptionSet) -> Basis:
             '"any", and its limits are not known of each size; remove the key, or run the campaign',
             "faults.cluster_shares",
         )
-    return replace(basis, networks=[replace(own, corners=corners) for own in basis.networks])
+    networks = [replace(own, corners=with_logic(corners, own.logic)) for own in basis.networks]
+    return replace(basis, networks=networks)
 
 
 def basis_of_summary(found: Finished, options: OptionSet) -> Basis:
@@ -154,9 +156,25 @@ def basis_of_summary(found: Finished, options: OptionSet) -> Basis:
 
 def _require(found: Finished) -> None:
     require_measured(found)
+    _require_logic(found)
     require_upsets(found, _WHY)
     require_ends(found, "a choice asks what detected faults would have done")
     require_area(found)
+
+
+def _require_logic(found: Finished) -> None:
+    """Raise ProtectionError if a run names one of pulses in logic that says nothing: it would be left out."""
+    safety = load_campaign(found.path / CAMPAIGN).safety
+    if found.kind != RUN or safety is None or safety.logic is None or block_logic(found.summary) is not None:
+        return
+    rows = () if found.summary.safety is None else found.summary.safety.rows
+    why = next((row.reason for row in rows if row.name == "spfm_transient"), "it has no safety verdict")
+    raise ProtectionError(
+        f"{found.path}: expected what its [safety] logic says of pulses, with which a set is chosen, found "
+        f"nothing: {why} Mend that and write the run anew with 'resil run CAMPAIGN.toml --resume', or take "
+        "the key out to choose for storage alone",
+        "safety.logic",
+    )
 
 
 def basis_of_injections(found: Sequence[Finished]) -> Basis:
@@ -275,6 +293,7 @@ def _network(one: Finished, name: str, sites: IntArray) -> Network:
     # With a time-out of operations a run that stands still ends before that of the inference.
     timed = pace is not None and pace.operation_allowed is not None
     campaign = load_campaign(one.path / CAMPAIGN)
+    logic = block_logic(summary)
     going_on = np.full(len(rows), timed) & (rows["end_cycle"].to_numpy() >= (pace.allowed if pace else 0))
     return Network(
         name,
@@ -288,11 +307,11 @@ def _network(one: Finished, name: str, sites: IntArray) -> Network:
         clusters=tuple(summary.campaign.clusters),
         size=rows["bits"].to_numpy().astype(np.int64),
         drawn=run.drawn_sizes(rows),
-        corners=corners_of(campaign),
+        corners=with_logic(corners_of(campaign), logic),
         input=rows["input"].to_numpy().astype(np.int64) if campaign.over_inputs else None,
         labels=tuple(sorted(summary.campaign.inputs)),
         population=summary.verdict.population,
-        logic=block_logic(summary),
+        logic=logic,
     )
 
 

@@ -28,6 +28,7 @@ from resil.protection.items import (
 )
 from resil.protection.judge import JudgedSet, judge_over_corners
 from resil.protection.least_area import LARGE, BoolArray, LeastAreaChoice, Programme
+from resil.protection.logic import PulseRates
 from resil.protection.risks import Network, risks_at_limits, shrunk_risks
 from resil.protection.targets import Targets
 
@@ -82,11 +83,6 @@ class Candidate:
                     kind = design.cells.kind[cell]
                     found[cell] = Effect.of(item.option, kind, network.hazardous, network.clusters)
         return found
-
-    def logic_left(self, design: ProtectableDesign, network: Network) -> tuple[float, float]:
-        """Return the hazardous pulses in logic that are left, and their upper limit; 0 if none are known."""
-        covered = covered_logic(design, self.items, network.hazardous)
-        return (0.0, 0.0) if network.logic is None else network.logic.left(covered)
 
 
 @dataclass(frozen=True)
@@ -213,6 +209,8 @@ class Chooser:
         # A copy of the whole NPU would lie outside the design under test.
         self._whole = [] if design.buildable else whole_npu(design, hazardous)
         self._left: dict[int, list[Left]] = {}
+        # Where logic is known, limits are narrower as long as nothing of it is copied.
+        self._ways = (True, False) if any(own.logic is not None for own in networks) else (True,)
         # To declare what is there costs nothing but detected failures.
         some = [m for m in design.mechanisms() if m.error_flag or targets.due_fit is not None]
         self._all = some or design.mechanisms()
@@ -222,7 +220,9 @@ class Chooser:
         found = self._copies(reserve)
         bounds = []
         programmes = [
-            self._programme(number, mechanisms, reserve) for number, mechanisms in enumerate(self._all)
+            self._programme(number, mechanisms, reserve, copies=copies)
+            for number, mechanisms in enumerate(self._all)
+            for copies in self._ways
         ]
         for programme in sorted(programmes, key=lambda p: p.bound):
             if found and programme.bound >= min(c.area_added for c in found):
@@ -236,32 +236,54 @@ class Chooser:
         bound = min(best.area_added, *bounds) if bounds else best.area_added
         return replace(best, bound=bound)
 
-    def _limits(self, left: Sequence[Left], reserve: float) -> list[tuple[FloatArray, float]]:
-        """Return what has to be kept: rates where all raw rates are highest, ratios at every corner."""
+    def _limits(
+        self, left: Sequence[Left], reserve: float, *, copies: bool
+    ) -> list[tuple[FloatArray, float]]:
+        """Return what has to be kept: rates where all raw rates are highest, ratios at every corner.
+
+        Of logic upper limits count, whatever share of the rest storage may use.
+
+        Args:
+            left: What items leave.
+            reserve: Share of what the targets allow that may be used.
+            copies: Blocks may be copied, so limits of logic are those of blocks.
+        """
         asked, limits = self._targets, []
         for own in left:
+            there, made, reported = PulseRates(), np.zeros_like(own.fit), np.zeros_like(own.fit)
+            if (logic := own.logic) is not None:
+                there = logic.blocks if copies else logic.whole
+                made, reported = logic.fit, logic.due
             if asked.budget_fit is not None and own.highest:
-                # Of logic the upper limit counts, whatever share of the rest storage may use.
-                most = asked.budget_fit - own.logic_before
-                limits.append((own.fit - reserve * own.logic, reserve * most))
+                limits.append((own.fit + reserve * made, reserve * (asked.budget_fit - there.fit_hi)))
             if asked.fit_share is not None:
                 limits.append((own.fit, reserve * asked.fit_share * own.before))
             if asked.spfm is not None:
-                limits.append((own.fit - reserve * (1.0 - asked.spfm) * own.raw, 0.0))
+                allowed = 1.0 - asked.spfm
+                limits.append(
+                    (
+                        own.fit + reserve * (made - allowed * own.raw),
+                        reserve * (allowed * there.raw - there.fit_hi),
+                    )
+                )
             if asked.due_fit is not None and own.highest:
                 share = 1.0 - _RESERVE_OF_DUE * (1.0 - reserve)
-                limits.append((own.due, share * asked.due_fit))
+                limits.append((own.due + share * reported, share * (asked.due_fit - there.due_hi)))
         return limits
 
-    def _programme(self, number: int, mechanisms: Mechanisms, reserve: float) -> _Asked:
+    def _programme(self, number: int, mechanisms: Mechanisms, reserve: float, *, copies: bool) -> _Asked:
         menu = self._menu
         if number not in self._left:
             self._left[number] = self._of(menu.items, mechanisms)
-        limits = self._limits(self._left[number], reserve)
-        programme = Programme(len(menu.items), menu.sets, np.ones(len(menu.items), dtype=bool))
+        limits = self._limits(self._left[number], reserve, copies=copies)
+        allowed = np.ones(len(menu.items), dtype=bool)
+        for own in self._left[number]:
+            if own.logic is not None and not copies:
+                allowed &= ~own.logic.copies
+        programme = Programme(len(menu.items), menu.sets, allowed)
         for coefficients, most in limits:
             programme.add_limit(coefficients, most)
-        least = programme.bound(menu.cost) if len(self._all) > 1 else 0.0
+        least = programme.bound(menu.cost) if len(self._all) * len(self._ways) > 1 else 0.0
         bound = least + self._design.mechanisms_area(mechanisms)
         return _Asked(programme, limits, self._left[number], mechanisms, bound)
 
@@ -295,7 +317,7 @@ class Chooser:
         found = []
         for item, area in self._whole:
             left = self._of([item], self._all[0])
-            if all(float(c[0]) <= most for c, most in self._limits(left, reserve)):
+            if all(float(c[0]) <= most for c, most in self._limits(left, reserve, copies=True)):
                 claimed = tuple(float(own.fit[0]) for own in left[: len(self._networks)])
                 found.append(Candidate((item,), self._all[0], area, area, reserve, claimed))
         return found
@@ -321,6 +343,6 @@ def _judged(
 ) -> tuple[JudgedSet, ...]:
     effects, cells, whole = partial(candidate.effects, design), design.cells, candidate.mechanisms
     return tuple(
-        judge_over_corners(network, cells, effects, whole, candidate.logic_left(design, network))
+        judge_over_corners(network, cells, effects, whole, covered_logic(design, candidate.items, network))
         for network in networks
     )

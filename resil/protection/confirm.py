@@ -8,7 +8,8 @@ from dataclasses import asdict, dataclass
 from math import inf
 
 from resil.campaign.safety import SafetySettings
-from resil.protection.corners import CENTRE, Corner, Corners
+from resil.protection.corners import CENTRE, Corner, Corners, with_logic
+from resil.protection.logic import PulseRates
 from resil.protection.observed import LEAST, MOST, STATED, Copies, Observed, evidence_of
 from resil.protection.options import ProtectionError
 from resil.protection.sample_size import ENDLESS, SIZES, ExpectedStorage, InjectionSpread, spread_needed
@@ -48,8 +49,9 @@ def confirmation(
     - what it predicts is what was measured: its FIT is not below the interval of any network (too low), and
       the least that it predicts for any network is not above all of them (too high);
     - its limits, of FIT, SPFM and detected failures, are met on each network at every corner of the raw
-      rates, and the safety verdict if one is asked for; a share of a network's own FIT by the upper limit of
-      what is left, over the lower one of what there was without protection;
+      rates, of storage and, if it was chosen with logic, of pulses in the logic of what was built; and the
+      safety verdict if one is asked for; a share of a network's own FIT by the upper limit of what is left,
+      over the lower one of what there was without protection;
     - of upsets of redundant storage no more were hazardous, or were not reported, than the plan counts: the
       exact lower limit of either part is not above what the option's coverage leaves. Clusters that defeat
       a code are in the FIT alone. None that was said to be corrected showed;
@@ -175,12 +177,12 @@ class Allowed:
         """
         claims = () if safety is None else safety.claims
         least = [plan.spfm_target]
-        budgets, due = [plan.storage_budget], [plan.due_fit_target]
+        budgets, due = [plan.storage_budget], [plan.storage_due]
         if safety is not None:
             least.append(safety.spfm if "spfm_transient" in claims else None)
             budgets.append(safety.pmhf_fit if "pmhf_share" in claims else None)
             due.append(safety.due_fit if "due_rate" in claims and "due" not in hazardous else None)
-        fit = [(1.0 - own) * fit_raw for own in least if own is not None]
+        fit = [plan.storage_within(own, fit_raw) for own in least if own is not None]
         fit += [own / highest for own in budgets if own is not None]
         return Allowed(
             min(fit, default=None), min((own / highest for own in due if own is not None), default=None)
@@ -278,13 +280,17 @@ def latent_coverage(network: str, reported: int, injections: int, confidence: fl
 
 @dataclass(frozen=True, slots=True)
 class _AtCorner:
-    """Upper limits of rates in FIT, the lower one of SPFM, and the upper one of what is left of the FIT."""
+    """Upper limits of rates in FIT, the lower one of SPFM, and the upper one of what is left of the FIT.
+
+    All of them are of storage and of pulses in logic, if these were injected, but `share` and `logic`.
+    """
 
     fit: float
     due: float
     unaided: float
     spfm: float
     share: float
+    logic: float = 0.0
 
     @staticmethod
     def of(
@@ -296,11 +302,29 @@ class _AtCorner:
         """Return them; hardened cells are at the ends of their ranges."""
         ends = [evidence_of(found.strata, end, confidence, corner) for end in (LEAST, STATED, MOST)]
         rates = [evidence.rate(hazardous) for evidence in ends]
-        least = min(spfm(rate, own.fit_raw).lo for rate, own in zip(rates, ends, strict=True))
+        logic = _logic_at(found, corner)
+        metrics = (_spfm_of(rate, own.fit_raw, logic) for rate, own in zip(rates, ends, strict=True))
         due, unaided = ends[MOST].rate({"due"}).hi, ends[MOST].rate({*hazardous, "due"}).hi
         bare = evidence_of(found.unprotected, STATED, confidence, corner).rate(hazardous).lo
         share = rates[MOST].hi / bare if bare > 0.0 else inf
-        return _AtCorner(rates[MOST].hi, due, unaided, least, share)
+        return _AtCorner(
+            rates[MOST].hi + logic.fit_hi,
+            due + logic.due_hi,
+            unaided + logic.fit_hi + logic.due_hi,
+            min(own.lo for own in metrics),
+            share,
+            logic.fit_hi,
+        )
+
+
+def _logic_at(found: Observed, corner: Corner = CENTRE) -> PulseRates:
+    """Return the pulses in logic of what was built; none where none were injected."""
+    return PulseRates() if found.logic is None else found.logic.whole[0].scaled(corner.logic)
+
+
+def _spfm_of(rate: Interval, fit_raw: float, logic: PulseRates) -> Interval:
+    both = Interval(rate.estimate + logic.fit, rate.lo, rate.hi + logic.fit_hi, rate.confidence)
+    return spfm(both, fit_raw + logic.raw)
 
 
 def _network(
@@ -308,12 +332,14 @@ def _network(
 ) -> ConfirmingNetwork:
     ends = [evidence_of(found.strata, end, confidence) for end in (LEAST, STATED, MOST)]
     centre = _AtCorner.of(found, hazardous, confidence)
-    at = {name: _AtCorner.of(found, hazardous, confidence, own) for name, own in corners.items()}
+    corners_here = with_logic(corners, found.logic)
+    at = {name: _AtCorner.of(found, hazardous, confidence, own) for name, own in corners_here.items()}
     corner, worst = max(at.items(), key=lambda own: own[1].fit, default=("", centre))
     rates = [evidence.rate(hazardous) for evidence in ends]
     fit = Interval(rates[1].estimate, rates[0].lo, rates[2].hi, confidence)
     share = max(own.share for own in (centre, *at.values()))
-    metrics = [spfm(rate, evidence.fit_raw) for rate, evidence in zip(rates, ends, strict=True)]
+    logic = _logic_at(found)
+    metrics = [_spfm_of(rate, own.fit_raw, logic) for rate, own in zip(rates, ends, strict=True)]
     return ConfirmingNetwork(
         network=found.network,
         population=found.population,
@@ -325,6 +351,8 @@ def _network(
         fit_lo=fit.lo,
         fit_hi=fit.hi,
         fit_raw=ends[1].fit_raw,
+        logic_fit=None if found.logic is None else logic.fit,
+        logic_fit_hi=None if found.logic is None else worst.logic,
         due_fit_hi=centre.due,
         unaided_hi=centre.unaided,
         corner=corner,
@@ -373,10 +401,12 @@ def _unsound(found: Observed) -> list[str]:
 
 
 def _limits(plan: Protection, row: ConfirmingNetwork) -> list[str]:
-    budget, target, due = plan.storage_budget, plan.spfm_target, plan.due_fit_target
+    budget, target, due = plan.budget_fit, plan.spfm_target, plan.due_fit_target
     asked = plan.fit_share_target
     reasons = []
     at = f", {row.corner}," if row.corner else ""
+    if plan.logic is not None and row.logic_fit_hi is None:
+        reasons.append(f"on {row.network} no pulses in logic were injected, with which the set was chosen")
     if not can_refuse(plan, row.missed_unprotected):
         reasons.append(
             f"on {row.network} nothing shows that it can refuse a set: expected {asked_text(plan)} "

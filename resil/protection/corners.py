@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from resil.campaign.campaign import Campaign
 from resil.campaign.clusters import declared_sizes, size_alone
+from resil.protection.logic import BlockLogic
 from resil.protection.options import ProtectionError
+from resil.record.blocks import LOGIC
 from resil.results.safety_grounds import rate_variations
 from resil.results.summarise import technology_of
 
@@ -18,7 +20,7 @@ class Corner:
     """A corner of what is not known better than by a range; the centre, unless it says more.
 
     Attributes:
-        rates: Factors of the raw rates by kind of storage.
+        rates: Factors of the raw rates by kind of storage, and of pulses in logic.
         size: Bits that each upset flips; None where the declared shares of sizes hold.
     """
 
@@ -28,6 +30,11 @@ class Corner:
     def factor(self, kind: str) -> float:
         """Return the factor of a kind of storage; what has none of its own has that of flip-flops."""
         return self.rates.get(kind, self.rates.get("ff", 1.0))
+
+    @property
+    def logic(self) -> float:
+        """The factor of pulses in logic."""
+        return self.rates.get(LOGIC, 1.0)
 
 
 CENTRE = Corner()
@@ -57,4 +64,17 @@ def corners_of(campaign: Campaign) -> Corners:
         f"{title}, {size_alone(size)}" if title else size_alone(size): Corner(own, size)
         for title, own in (rates or {"": {}}).items()
         for size in declared_sizes(campaign.faults.clusters)
+    }
+
+
+def with_logic(corners: Corners, logic: BlockLogic | None) -> Corners:
+    """Return the corners, each with either end of the raw rates of pulses, if there is a range of them."""
+    if logic is None or logic.ends[0] == logic.ends[1]:
+        return corners
+    return {
+        f"{title} and logic {end}" if title else f"raw rates of logic {end}": replace(
+            own, rates={**own.rates, LOGIC: factor}
+        )
+        for title, own in (corners or {"": CENTRE}).items()
+        for end, factor in zip(("lowest", "highest"), logic.ends, strict=True)
     }

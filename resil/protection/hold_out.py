@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from resil.protection.choose import Chooser
-from resil.protection.items import ProtectableDesign
+from resil.protection.items import ProtectableDesign, covered_logic
 from resil.protection.judge import JudgedSet, judge_over_corners
 from resil.protection.risks import Network, shrunk_risks
 from resil.protection.targets import Targets
@@ -53,6 +53,6 @@ def on_hold_out(
         candidate = Chooser(design, others, risks, targets).least(reserve, seconds)
         if candidate is not None:
             effects = partial(candidate.effects, design)
-            logic = candidate.logic_left(design, left_out)
-            found.append(judge_over_corners(left_out, design.cells, effects, candidate.mechanisms, logic))
+            covers = covered_logic(design, candidate.items, left_out)
+            found.append(judge_over_corners(left_out, design.cells, effects, candidate.mechanisms, covers))
     return found

@@ -4,19 +4,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from resil.protection.blocks import UnprotectedBlock
 from resil.protection.effects import Effect, Mechanisms, undetected
+from resil.protection.logic import BlockLogic, LogicCover, PulseRates, narrower, together
 from resil.protection.options import ERROR_FLAG, KINDS, WATCHDOG, OptionSet, ProtectionError, ProtectionOption
 from resil.protection.risks import Network
 from resil.protection.units import Cells, Unit
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
 
 
 # Stands for the name of a block where everything is copied.
@@ -252,6 +254,25 @@ def item_area(design: ProtectableDesign, item: Item) -> float:
 
 
 @dataclass(frozen=True)
+class LogicOfItems:
+    """What each item makes of pulses in logic on one network, in FIT; shapes (items,).
+
+    Attributes:
+        fit: Upper limit of hazardous pulses, less that without the item.
+        due: The same of detected failures.
+        copies: Whether it copies a block whose logic is known.
+        blocks: What is there without protection, by limits that hold for any set.
+        whole: The same by the narrower limits that hold where nothing is copied.
+    """
+
+    fit: FloatArray
+    due: FloatArray
+    copies: BoolArray
+    blocks: PulseRates
+    whole: PulseRates
+
+
+@dataclass(frozen=True)
 class Left:
     """What each item leaves on one network, in FIT; shapes (items,).
 
@@ -261,8 +282,7 @@ class Left:
         due: Detected failures.
         before: Hazardous rate of the design without protection, as the campaign counts it.
         highest: No corner of the raw rates has higher ones.
-        logic: By how much the upper limit of hazardous pulses in logic is lower than without protection.
-        logic_before: That limit without protection; 0 where nothing is known of logic.
+        logic: The same of pulses in logic.
     """
 
     fit: FloatArray
@@ -270,8 +290,7 @@ class Left:
     due: FloatArray
     before: float
     highest: bool = True
-    logic: FloatArray = field(default_factory=lambda: np.zeros(0))
-    logic_before: float = 0.0
+    logic: LogicOfItems | None = None
 
 
 def what_is_left(
@@ -318,34 +337,58 @@ def what_is_left(
             fit[number] += hurts * effect.due_of_raw * upsets
             left[number] += effect.raw * upsets
             due[number] += effect.due_of_raw * upsets + effect.due_kept * float(own_detected[own].sum())
-    logic = network.logic
-    if logic is None:
-        return Left(fit, left, due, before, logic=np.zeros(len(menu)))
-    spared = [
-        sum((1.0 - share) * logic.fit_hi.get(block, 0.0) for block, share in covered.items())
-        for covered in (covered_logic(design, [item], network.hazardous) for item in menu)
-    ]
-    return Left(fit, left, due, before, logic=np.array(spared), logic_before=sum(logic.fit_hi.values()))
+    logic = None if network.logic is None else _logic(design, menu, network, network.logic, mechanisms)
+    return Left(fit, left, due, before, logic=logic)
+
+
+def _logic(
+    design: ProtectableDesign,
+    menu: Sequence[Item],
+    network: Network,
+    logic: BlockLogic,
+    mechanisms: Mechanisms,
+) -> LogicOfItems:
+    own, whole = logic.counted(flagged=mechanisms.error_flag is not None, watched=mechanisms.watches(network))
+    fit, due, copies = np.zeros(len(menu)), np.zeros(len(menu)), np.zeros(len(menu), dtype=bool)
+    for number, item in enumerate(menu):
+        for block, cover in covered_logic(design, [item], network).items():
+            before, after = own[block], own[block].under(cover)
+            fit[number] += after.fit_hi - before.fit_hi
+            due[number] += after.due_hi - before.due_hi
+            copies[number] = True
+    blocks = together(own.values())
+    return LogicOfItems(fit, due, copies, blocks, narrower(blocks, whole))
 
 
 def covered_logic(
-    design: ProtectableDesign, items: Sequence[Item], hazardous: Sequence[str]
-) -> dict[str, float]:
-    """Return the share that is left of the logic of each block that is copied as a whole and compared.
+    design: ProtectableDesign, items: Sequence[Item], network: Network
+) -> dict[str, LogicCover]:
+    """Return what is made of the logic of each block that is copied as a whole and compared.
 
-    It is what the copy leaves at the weak end of its coverage; its own logic is struck as well. Hardened
-    cells, parity, codes and copies of flip-flops alone guard what is stored: a pulse that they take in looks
-    right to them, so they cover none.
+    What is left is what the copy leaves at the weak end of its coverage; its own logic is struck as well.
+    Each pulse in either may be a detected failure. Hardened cells, parity, codes and copies of flip-flops
+    alone guard what is stored: a pulse that they take in looks right to them, so they cover none. Nor is
+    logic that no block claims, though a copy of everything may report it.
     """
-    found: dict[str, float] = {}
+    found: dict[str, LogicCover] = {}
     for item in items:
         option = item.option
         if option is None or not item.block or not set(KINDS) <= set(option.protects):
             continue
-        share = Effect.of(option, KINDS[0], hazardous).residual
-        for block in tuple(design.blocks) if item.block == NPU else (item.block,):
-            found[block] = min(share, found.get(block, 1.0))
+        cover = _cover(option, network.hazardous)
+        for block in () if network.logic is None else network.logic.credited:
+            if item.block == NPU and block not in design.blocks:
+                found[block] = LogicCover(due_of_raw=cover.due_of_raw)
+            elif item.block in (NPU, block):
+                found[block] = cover
     return found
+
+
+def _cover(option: ProtectionOption, hazardous: Sequence[str]) -> LogicCover:
+    """Return what a copy makes of logic: its comparison counts, and nothing that makes cells upset less."""
+    compared = replace(option, raw_factor=1.0, raw_factor_low=None, raw_factor_high=None)
+    found = Effect.of(compared, KINDS[0], hazardous)
+    return LogicCover(found.residual, found.due_of_raw, found.due_kept)
 
 
 def _sums(design: ProtectableDesign, of_cells: FloatArray) -> FloatArray:

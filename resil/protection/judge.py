@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from resil.protection.effects import Effect, Mechanisms, harmful, undetected
+from resil.protection.logic import LogicCover, PulseRates
 from resil.protection.risks import Network, RateLimits
 from resil.protection.targets import Targets
 from resil.protection.units import Cells
@@ -43,17 +44,17 @@ class JudgedSet:
         network: Its name.
         injections: That judged.
         fit_before: Estimate of the hazardous rate without protection, as the campaign counts it.
-        fit: Residual hazardous rate with limits, options at their weak ends.
+        fit: Residual hazardous rate of storage with limits, options at their weak ends.
         fit_raw: Upset rate that remains, at the strong ends.
-        spfm: `1 - fit / fit_raw`; None without upsets. `spfm_lo` likewise its lower limit.
+        spfm: `1 - fit / fit_raw`, of storage and of what is known of logic; None without faults.
         spfm_lo: Lower limit.
-        due: Detected failures with limits; every upset under a mechanism that detects is one. None if what
-            was detected before is not known of each block.
-        unaided: Hazardous rate where nobody reacts to alarms. None where it is not known.
+        due: Detected failures of both with limits; every upset under a mechanism that detects is one. None
+            if what was detected before is not known of each block.
+        unaided: Hazardous rate of storage where nobody reacts to alarms. None where it is not known.
         corners: The same at the corners of the ranges of raw rates, by their names.
         inputs: Whose injections judge.
         population: What the figures are about, in words.
-        logic: Hazardous pulses in logic that are left, and their upper limit: in the budget, in nothing else.
+        logic: What is left of pulses in logic; None where nothing is known of them: all is of storage alone.
     """
 
     network: str
@@ -68,12 +69,17 @@ class JudgedSet:
     corners: Mapping[str, JudgedSet] = field(default_factory=dict)
     inputs: int = 1
     population: str = ""
-    logic: tuple[float, float] = (0.0, 0.0)
+    logic: PulseRates | None = None
+
+    @property
+    def most(self) -> float:
+        """The upper limit of hazardous failures, those in logic included."""
+        return self.fit.hi + (0.0 if self.logic is None else self.logic.fit_hi)
 
     @property
     def worst(self) -> tuple[str, JudgedSet]:
         """The corner with the highest limit of FIT, and what is left there; "" without ranges."""
-        return max(self.corners.items(), key=lambda own: own[1].fit.hi, default=("", self))
+        return max(self.corners.items(), key=lambda own: own[1].most, default=("", self))
 
     @property
     def least_spfm(self) -> float | None:
@@ -85,18 +91,18 @@ class JudgedSet:
         if at_centre := self._missed(targets):
             return at_centre
         found = {corner: own._missed(targets) for corner, own in self.corners.items()}
-        _, corner = max(((self.corners[c].fit.hi, c) for c, why in found.items() if why), default=(0.0, ""))
+        _, corner = max(((self.corners[c].most, c) for c, why in found.items() if why), default=(0.0, ""))
         return [f"{why} ({corner})" for why in found.get(corner, [])]
 
     def _missed(self, targets: Targets) -> list[str]:
         share = None if targets.fit_share is None else targets.fit_share * self.fit_before
         missed = []
-        most = self.fit.hi + self.logic[1]
-        if targets.budget_fit is not None and most > targets.budget_fit:
-            of_logic = f", {self.logic[1]:.3g} of them in logic" if self.logic[1] else ""
-            missed.append(f"{most:.3g} FIT at most{of_logic}, asked {targets.budget_fit:g}")
+        if targets.budget_fit is not None and self.most > targets.budget_fit:
+            of_logic = "" if self.logic is None else f", {self.logic.fit_hi:.3g} of them in logic"
+            missed.append(f"{self.most:.3g} FIT at most{of_logic}, asked {targets.budget_fit:g}")
         if share is not None and self.fit.hi > share:
-            missed.append(f"{self.fit.hi:.3g} FIT at most, asked {share:.3g}")
+            of_storage = "" if self.logic is None else " of storage"
+            missed.append(f"{self.fit.hi:.3g} FIT{of_storage} at most, asked {share:.3g}")
         least = 0.0 if self.spfm_lo is None else self.spfm_lo
         if targets.spfm is not None and least < targets.spfm:
             missed.append(f"SPFM at least {least:.5f}, asked {targets.spfm:g}")
@@ -112,7 +118,7 @@ def judge_over_corners(
     cells: Cells,
     effects: Callable[[Network], Sequence[Effect]],
     mechanisms: Mechanisms,
-    logic: tuple[float, float] = (0.0, 0.0),
+    covers: Mapping[str, LogicCover] | None = None,
 ) -> JudgedSet:
     """Return `judge` at the centre, with what it is at each corner of raw rates and sizes of upsets.
 
@@ -121,22 +127,46 @@ def judge_over_corners(
         cells: Likewise.
         effects: Those of the option of each cell, by how a network declares clusters.
         mechanisms: Of the whole NPU.
-        logic: What is left of hazardous pulses in logic, and its upper limit.
+        covers: What is made of the logic of blocks.
     """
     by_clusters: dict[tuple[float, ...], Sequence[Effect]] = {}
 
     def judged(own: Network) -> JudgedSet:
         if own.clusters not in by_clusters:
             by_clusters[own.clusters] = effects(own)
-        return replace(judge(own, cells, by_clusters[own.clusters], mechanisms), logic=logic)
+        return judge_with_logic(own, cells, by_clusters[own.clusters], mechanisms, covers or {})
 
     found = judged(network)
     corners = {name: judged(network.at(name)) for name in network.corners}
     return replace(found, corners=corners, inputs=max(1, len(network.labels)), population=network.population)
 
 
+def judge_with_logic(
+    network: Network,
+    cells: Cells,
+    effects: Sequence[Effect],
+    mechanisms: Mechanisms,
+    covers: Mapping[str, LogicCover],
+) -> JudgedSet:
+    """Return `judge` with pulses in logic, where they are known: limits are sums of both.
+
+    The two come from samples of their own, each with its own limit at the network's confidence.
+    """
+    found = judge(network, cells, effects, mechanisms)
+    if network.logic is None:
+        return found
+    flagged, watched = mechanisms.error_flag is not None, mechanisms.watches(network)
+    logic = network.logic.left(covers, flagged=flagged, watched=watched)
+    both = Interval(found.fit.estimate + logic.fit, 0.0, found.fit.hi + logic.fit_hi, network.confidence)
+    due = found.due
+    if due is not None:
+        due = Interval(due.estimate + logic.due, due.lo, due.hi + logic.due_hi, due.confidence)
+    spfm, least = _spfm(both, found.fit_raw + logic.raw)
+    return replace(found, spfm=spfm, spfm_lo=least, due=due, logic=logic)
+
+
 def judge(network: Network, cells: Cells, effects: Sequence[Effect], mechanisms: Mechanisms) -> JudgedSet:
-    """Return what injections that did not choose say of a set.
+    """Return what injections into storage that did not choose say of a set.
 
     Args:
         network: Those injections.

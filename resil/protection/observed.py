@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from resil.protection.corners import CENTRE, Corner
+from resil.protection.logic import BlockLogic
 from resil.record.golden import GoldenComparison
 from resil.stats.evidence import Evidence, PooledGroup
 
@@ -95,6 +96,8 @@ class Observed:
         golden: Whether its output without a fault is the network's.
         unprotected: Upsets of the design without protection, of all storage; none if none were made.
         population: What all of this is about, in words: these inputs, or inputs like them.
+        logic: Pulses in the logic of what was built, with limits at the joint confidence; None if none were
+            injected.
     """
 
     network: str
@@ -106,6 +109,7 @@ class Observed:
     golden: GoldenComparison = _NOT_LOOKED_AT
     unprotected: tuple[ObservedStratum, ...] = ()
     population: str = ""
+    logic: BlockLogic | None = None
 
 
 def evidence_of(

@@ -22,6 +22,7 @@ from resil.progress import Progress
 from resil.protection.basis import pace_of
 from resil.protection.build_rtl import was_changed
 from resil.protection.groups_to_build import protected_parts, watchdog_of
+from resil.protection.logic import block_logic
 from resil.protection.observed import Copies, Hangs, Observed, ObservedStratum
 from resil.protection.options import WATCHDOG, OptionSet, ProtectionOption
 from resil.record.protection import Protection
@@ -278,6 +279,7 @@ def observed_on(network: str, run: FinishedRun, built: BuiltProtection, campaign
         run.summary.nothing_measured,
         run.summary.golden.comparison,
         population=run.summary.verdict.population,
+        logic=block_logic(run.summary),
     )
 
 

@@ -85,7 +85,7 @@ class Network:
             those that were run; None where it is these inputs.
         labels: Of all inputs that were run, likewise; those without an injection count as well.
         population: What its figures are about, in words.
-        logic: Hazardous pulses in logic; None where nothing is known of them.
+        logic: Pulses in logic; None where nothing is known of them.
     """
 
     name: str
@@ -111,7 +111,8 @@ class Network:
         own = self.corners[corner]
         rates = {key: rate * own.factor(key[1]) for key, rate in self.fit_per_bit.items()}
         limits = None if self.limits is None else self.limits.scaled(own)
-        found = replace(self, fit_per_bit=rates, limits=limits, corners={})
+        logic = None if self.logic is None else self.logic.scaled(own.logic)
+        found = replace(self, fit_per_bit=rates, limits=limits, corners={}, logic=logic)
         return found if own.size is None else found._of_size(own.size)
 
     def _of_size(self, size: int) -> Network:

@@ -8,7 +8,6 @@ from collections.abc import Collection, Sequence
 from resil.protection.corners import CENTRE, Corners
 from resil.protection.observed import STATED, ObservedStratum, evidence_of
 from resil.record.protection import Protection
-from resil.stats.metrics import spfm
 
 CRITICAL = "sdc_critical"
 FIT, SPFM, FIT_SHARE, DUE = LIMITS = ("fit", "spfm", "fit_share", "due")
@@ -37,14 +36,15 @@ def missed_limits(
         return ()
     at = [evidence_of(strata, STATED, confidence, own) for own in (CENTRE, *corners.values())]
     rates = [own.rate(hazardous) for own in at]
-    fit = max(rate.lo for rate in rates)
-    metric = min(spfm(rate, own.fit_raw).hi for rate, own in zip(rates, at, strict=True))
+    fit, target = max(rate.lo for rate in rates), plan.spfm_target
     missed = {
         FIT: plan.storage_budget is not None and fit > plan.storage_budget,
-        SPFM: plan.spfm_target is not None and metric < plan.spfm_target,
+        SPFM: target is not None
+        and any(
+            rate.lo > plan.storage_within(target, own.fit_raw) for rate, own in zip(rates, at, strict=True)
+        ),
         FIT_SHARE: plan.fit_share_target is not None and fit > 0.0,
-        DUE: plan.due_fit_target is not None
-        and max(own.rate({"due"}).lo for own in at) > plan.due_fit_target,
+        DUE: plan.storage_due is not None and max(own.rate({"due"}).lo for own in at) > plan.storage_due,
     }
     return tuple(name for name in LIMITS if missed[name])
 
@@ -66,9 +66,10 @@ def asks_of_hazards(plan: Protection) -> bool:
 
 def asked_text(plan: Protection) -> str:
     """Return what a network has to miss without protection, in words."""
+    beside = "" if plan.logic is None else " beside the limit of logic"
     asked = [] if plan.budget_fit is None else [f"more than {plan.storage_budget:g} FIT"]
-    asked += [] if plan.spfm_target is None else [f"SPFM below {plan.spfm_target:.3%}"]
+    asked += [] if plan.spfm_target is None else [f"SPFM below {plan.spfm_target:.3%}{beside}"]
     asked += [] if plan.fit_share_target is None else ["hazardous failures"]
-    if not asked and plan.due_fit_target is not None:
-        asked.append(f"more than {plan.due_fit_target:g} FIT of detected failures")
+    if not asked and plan.storage_due is not None:
+        asked.append(f"more than {plan.storage_due:g} FIT of detected failures")
     return " or ".join(asked)

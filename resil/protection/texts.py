@@ -29,12 +29,16 @@ def plan_text(plan: Protection) -> str:
     lines = [*plan.golden, *(f"WAIVED: {text}" for text in plan.waived)]
     for own in plan.networks:
         share = f" of {own.fit_before:.3g}" if own.fit_before else ""
+        place = logic = ""
+        if own.logic_fit is not None and own.logic_fit_hi is not None:
+            place = " in storage"
+            logic = f"; {own.logic_fit:.3g} FIT in logic, at most {own.logic_fit_hi:.3g} where that decides"
         spfm = "" if own.spfm_lo is None else f", SPFM at least {own.spfm_lo:.3%}"
         due = "" if own.due_hi is None else f"; detected at most {own.due_hi:.3g} FIT"
         due += _unaided(own)
         missed = f": MISSED: {'; '.join(own.missed)}" if own.missed else ""
         lines.append(
-            f"{own.network}: {own.fit:.3g} FIT, at most {own.fit_hi:.3g}{share}{spfm}{due} "
+            f"{own.network}: {own.fit:.3g} FIT{place}, at most {own.fit_hi:.3g}{share}{logic}{spfm}{due} "
             f"(judged by {own.injections:,} injections of {own.inputs:,} inputs){missed}; about "
             f"{own.population}"
         )
@@ -45,8 +49,6 @@ def plan_text(plan: Protection) -> str:
         lines.append(f"chosen without one of them, on that one: {left} FIT")
     elif len(plan.networks) == 1 and plan.groups:
         lines.append("what it leaves on other networks one run does not show: give runs of several")
-    if plan.logic is not None:
-        lines.append(plan.logic.text)
     bits: dict[str, list[int]] = {}
     for group in plan.groups:
         counted = bits.setdefault(group.option_title, [0, 0])
@@ -92,7 +94,8 @@ def _unaided(own: JudgedNetwork) -> str:
         spfm = "" if own.corner_spfm_lo is None else f", SPFM at least {own.corner_spfm_lo:.3%}"
         said += f"; at the {own.corner} at most {own.corner_fit_hi:.3g} FIT{spfm}"
     if own.corner_unaided_hi is not None:
-        said += f"; unaided, with nobody to react to alarms, at most {own.corner_unaided_hi:.3g} FIT"
+        place = "" if own.logic_fit is None else " in storage"
+        said += f"; unaided, with nobody to react to alarms, at most {own.corner_unaided_hi:.3g} FIT{place}"
     return said
 
 
@@ -126,6 +129,11 @@ def confirmation_text(found: Confirmation) -> str:
             else ""
         )
         + f"; unaided, with nobody to react to alarms, at most {row.corner_unaided_hi:.3g} FIT"
+        + (
+            f"; {row.logic_fit:.3g} FIT in logic, at most {row.logic_fit_hi:.3g} where that decides"
+            if row.logic_fit is not None and row.logic_fit_hi is not None
+            else ""
+        )
         + f"; without protection it misses {_missed(row)}; about {row.population}"
         for row in found.networks
     ]

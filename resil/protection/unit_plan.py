@@ -12,7 +12,7 @@ from resil.protection.assumptions import assumptions
 from resil.protection.choose import Candidate, Choice
 from resil.protection.effects import Effect
 from resil.protection.items import NPU, Item, ProtectableDesign, covered_logic, item_area, whole_npu
-from resil.protection.judge import JudgedSet, judge
+from resil.protection.judge import JudgedSet, judge, judge_with_logic
 from resil.protection.options import STATUSES, WATCHDOG
 from resil.protection.risks import Network
 from resil.protection.targets import Targets
@@ -115,7 +115,7 @@ def unit_plan(
                 **shared,
                 "basis": basis,
                 **_own(design, network, choice, judged),
-                "logic": _logic(design, network, chosen, judged, targets.budget_fit),
+                "logic": _logic(design, network, chosen, judged),
             }
         )
         for basis, network, judged in zip(
@@ -132,29 +132,33 @@ def _logic(
     network: Network,
     chosen: Candidate | None,
     judged: JudgedSet,
-    budget: float | None,
 ) -> LogicLeft | None:
     """Return what a set leaves of pulses in logic; None where nothing was chosen, or nothing is known."""
-    if chosen is None or network.logic is None:
+    if chosen is None or network.logic is None or judged.logic is None:
         return None
-    covered = covered_logic(design, chosen.items, network.hazardous)
-    fit, fit_hi = judged.logic
-    whole = judged.worst[1].fit.hi + fit_hi
+    covered = covered_logic(design, chosen.items, network)
+    before, left = network.logic.whole[chosen.mechanisms.error_flag is None], judged.logic
+    lowest, highest = network.logic.ends
     return LogicLeft(
-        copied=tuple(sorted(b for b, share in covered.items() if share < 1.0 and b in network.logic.fit)),
-        fit_before=network.logic.whole[0],
-        fit_hi_before=network.logic.whole[1],
-        fit=fit,
-        fit_hi=fit_hi,
-        with_storage=judged.fit.estimate + fit,
-        with_storage_hi=whole,
-        within_budget=None if budget is None else whole <= budget,
+        copied=tuple(sorted(block for block, cover in covered.items() if cover.residual < 1.0)),
+        fit_before=before.fit,
+        fit_hi_before=before.fit_hi * highest,
+        raw=left.raw,
+        fit=left.fit,
+        fit_hi=left.fit_hi * highest,
+        due=left.due,
+        due_hi=left.due_hi * highest,
+        lowest=lowest,
+        highest=highest,
+        with_storage=judged.fit.estimate + left.fit,
+        with_storage_hi=judged.worst[1].most,
     )
 
 
 def _own(design: ProtectableDesign, network: Network, choice: Choice, judged: JudgedSet) -> dict[str, object]:
     """Return the fields that are a run's own."""
-    nothing = judge(network, design.cells, [Effect()] * len(design.cells.bits), design.mechanisms()[0])
+    bare = [Effect()] * len(design.cells.bits)
+    nothing = judge_with_logic(network, design.cells, bare, design.mechanisms()[0], {})
     found: dict[str, object] = {
         "fit_hi_unprotected": nothing.fit.hi,
         "fit_raw_before": nothing.fit_raw,
@@ -332,7 +336,9 @@ def _network(judged: JudgedSet, targets: Targets) -> JudgedNetwork:
     return JudgedNetwork(
         unaided_hi=None if judged.unaided is None else judged.unaided.hi,
         corner=corner,
-        corner_fit_hi=worst.fit.hi,
+        corner_fit_hi=worst.most,
+        logic_fit=None if judged.logic is None else judged.logic.fit,
+        logic_fit_hi=None if worst.logic is None else worst.logic.fit_hi,
         corner_unaided_hi=None if worst.unaided is None else worst.unaided.hi,
         corner_spfm_lo=judged.least_spfm,
         network=judged.network,
@@ -373,6 +379,7 @@ def _point(
         reserve=candidate.reserve,
         gap=candidate.gap,
         fit_hi=worst.fit.hi,
+        worst_hi=max(own.worst[1].most for own in judged),
         fit=worst.fit.estimate,
         claimed=max(candidate.claimed),
         choices={name: _titles(design, items) or "none" for name, items in choices.items()},

@@ -10,6 +10,7 @@ from pathlib import Path
 from resil.campaign.campaign import Campaign, load_campaign
 from resil.campaign.fault_settings import STUCK_AT, FaultSettings
 from resil.campaign.rules import UNTIL
+from resil.campaign.safety import SafetySettings
 from resil.campaign.sampling_settings import SamplingSettings
 from resil.errors import StoreError
 from resil.files import json_text
@@ -35,6 +36,7 @@ from resil.protection.unused_networks import (
     of_the_zoo,
     work_label,
 )
+from resil.record.blocks import LOGIC
 from resil.record.golden import DIFFERS
 from resil.record.protection import Protection
 from resil.record.protection_build import BitExact
@@ -139,6 +141,9 @@ def verify_build(
     mechanisms: MechanismCoverage | None = None
     shortest = min(works, key=lambda name: sum(cycles[name]))
     permanent = campaign.safety is not None and campaign.safety.permanent is not None
+    struck = _struck_in_logic(campaign.safety)
+    # Limits of logic, as the safety verdict has them, hold for all networks together.
+    joint = 1.0 - (1.0 - confidence) / len(works) if plan.logic is not None else confidence
     for name, work in works.items():
         place = folder / CONFIRMATION / name
         own = replace(work, seed=seed, target=built.confirm_target, safety=None)
@@ -147,8 +152,14 @@ def verify_build(
             latent = _stuck(own, name, place / "stuck-at", built, sizes, inputs, everything, progress)
             mechanisms = latent if name == shortest else mechanisms
         if campaign.safety is not None:
-            run = place / "stuck-at" if permanent else None
-            own = replace(own, safety=replace(campaign.safety, permanent=run))
+            in_logic = {key: _in_logic(own, name, place / key, faults, progress) for key, faults in struck}
+            claimed = replace(
+                campaign.safety,
+                permanent=place / "stuck-at" if permanent else None,
+                logic=in_logic.get("logic"),
+                permanent_logic=in_logic.get("permanent_logic"),
+            )
+            own = replace(own, confidence=joint, safety=claimed)
         found = _upsets(own, name, place / "upsets", built, upsets, progress)
         observed.append(replace(found, unprotected=bare[name].strata))
     _require_one_rtl([folder / CONFIRMATION / name for name in works], digest)
@@ -352,6 +363,23 @@ def _upsets(
     asked = _ended(asked, built)
     run_campaign(asked, place, resume=True, progress=progress, with_area=False)
     return observed_on(name, FinishedRun(place), built, asked)
+
+
+def _struck_in_logic(safety: SafetySettings | None) -> list[tuple[str, FaultSettings]]:
+    """Return what runs that a safety table names struck in the logic of the source, by key of the table."""
+    if safety is None:
+        return []
+    named = {"logic": safety.logic, "permanent_logic": safety.permanent_logic or safety.permanent}
+    found = [(key, load_campaign(own / CAMPAIGN).faults) for key, own in named.items() if own is not None]
+    return [(key, replace(own, kinds=(LOGIC,), minimum_in={})) for key, own in found if LOGIC in own.kinds]
+
+
+def _in_logic(campaign: Campaign, name: str, place: Path, faults: FaultSettings, progress: Progress) -> Path:
+    """Strike the logic of what was built as a run that the safety table names struck that of the source."""
+    asked = replace(campaign, name=f"{name}-{place.name}", faults=faults, sampling=_sampled(campaign))
+    asked = replace(asked, safety=None, execution=replace(asked.execution, until=UNTIL[0]))
+    run_campaign(asked, place, resume=True, progress=progress, with_area=False)
+    return place
 
 
 def _require_one_rtl(places: Sequence[Path], digest: str) -> None:

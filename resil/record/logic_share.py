@@ -29,8 +29,22 @@ class LogicShare(Typed):
     """Its lower limit."""
     logic_hi: Amount
     """Its upper limit."""
+    logic_raw: Amount
+    """Rate of all faults that its logic takes, hazardous or not, as `logic_fit` counts them."""
+    logic_joint: Amount
+    """Upper limit of `logic_fit`, where those of all blocks hold together; of the total its own."""
+    logic_due: Amount
+    """Detected FIT of its logic."""
+    logic_due_joint: Amount
+    """Upper limit of that, likewise."""
+    logic_unaided: Amount
+    """FIT of its logic that is hazardous if nobody reacts to alarms."""
+    logic_unaided_joint: Amount
+    """Upper limit of that, likewise."""
+    logic_lowest: Amount
+    """The factor of all figures of logic at the lowest raw rates of logic."""
     logic_highest: Amount
-    """By what factor all three are higher at the highest raw rates of logic."""
+    """The same at the highest."""
     share: Share | None
     """Part of both that lies in logic; null if nothing was hazardous."""
     share_lo: Share | None

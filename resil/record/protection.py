@@ -41,12 +41,12 @@ class Protection(Document):
     """
 
     FILE: ClassVar[str] = "protection.json"
-    SCHEMA: ClassVar[Literal[11]] = 11
+    SCHEMA: ClassVar[Literal[12]] = 12
     REMEDY: ClassVar[str] = (
         "the file is damaged or of another version: write it anew with 'resil protect RUN_DIR'"
     )
 
-    schema_number: Literal[11] = Field(alias="schema")
+    schema_number: Literal[12] = Field(alias="schema")
     """Of this file: another one is of another version, and is refused."""
     name: str
     """Of the plan."""
@@ -136,6 +136,21 @@ class Protection(Document):
         """What of the budget is left for storage beside the limit of logic, in FIT; None without one."""
         logic = 0.0 if self.logic is None else self.logic.fit_hi
         return None if self.budget_fit is None else self.budget_fit - logic
+
+    @property
+    def storage_due(self) -> float | None:
+        """What of the limit of detected failures is left for storage, likewise."""
+        logic = 0.0 if self.logic is None else self.logic.due_hi
+        return None if self.due_fit_target is None else self.due_fit_target - logic
+
+    def storage_within(self, spfm: float, fit_raw: float) -> float:
+        """Return the most hazardous FIT of storage with which an SPFM is kept beside the limits of logic.
+
+        Args:
+            spfm: The least that is asked, 0 to 1.
+            fit_raw: Upset rate of storage.
+        """
+        return (1.0 - spfm) * fit_raw if self.logic is None else self.logic.storage_within(spfm, fit_raw)
 
     @property
     def target(self) -> str:

@@ -62,6 +62,11 @@ class ConfirmingNetwork(MeasuredRates):
     """Upsets with a hazardous outcome."""
     fit_raw: Amount
     """Upset rate."""
+    logic_fit: Amount | None
+    """Hazardous pulses in logic, in none of the rates above but SPFM, and in all below; null if none were
+    injected, and all is of storage alone."""
+    logic_fit_hi: Amount | None
+    """Their upper limit at the corner that decides."""
     due_fit_hi: Amount
     """Upper limit of detected failures."""
     confidence: Share
@@ -241,10 +246,10 @@ class Confirmation(NewData, Document):
     """
 
     FILE: ClassVar[str] = "confirmation.json"
-    SCHEMA: ClassVar[Literal[4]] = 4
+    SCHEMA: ClassVar[Literal[5]] = 5
     REMEDY: ClassVar[str] = "move the folder of the build away, build it again and inject into that"
 
-    schema_number: Literal[4] = Field(alias="schema")
+    schema_number: Literal[5] = Field(alias="schema")
     """Of this file: another one is of another version, and is refused."""
     plan: str
     """Name of the plan."""

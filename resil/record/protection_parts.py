@@ -110,6 +110,11 @@ class NpuMechanism(Typed):
     """Networks on which a watchdog counts; null of others."""
 
 
+STORAGE_ALONE = (
+    "Storage alone: no pulses in logic are in these figures ([safety] logic names no run of them)."
+)
+
+
 class LogicLeft(Typed):
     """What a set leaves of pulses in logic. Rates in FIT."""
 
@@ -119,27 +124,48 @@ class LogicLeft(Typed):
     """Hazardous pulses without protection, at the centre of their raw rates."""
     fit_hi_before: Amount
     """Upper limit of that, at the highest raw rates."""
+    raw: Amount
+    """All pulses, at the centre: what SPFM divides by beside the upsets of storage."""
     fit: Amount
-    """Those that are left, at the centre."""
+    """Hazardous pulses that are left, at the centre."""
     fit_hi: Amount
     """Upper limit of that, at the highest raw rates."""
+    due: Amount
+    """Detected failures of logic, at the centre; each pulse that a copy may report is one."""
+    due_hi: Amount
+    """Upper limit of that, at the highest raw rates."""
+    lowest: Amount
+    """Factor of the raw rate at the lower end of its range."""
+    highest: Amount
+    """The same at the upper end."""
     with_storage: Amount
     """Hazardous failures that are left, of storage and of logic, at the centre of the raw rates."""
     with_storage_hi: Amount
     """The sum of both upper limits, that of storage at its worst corner."""
-    within_budget: bool | None
-    """Whether that sum is within the budget in FIT; null if none was asked for."""
+
+    def fit_hi_at(self, factor: float) -> float:
+        """Return the upper limit of hazardous pulses at another raw rate."""
+        return self.fit_hi * factor / self.highest
+
+    def storage_within(self, spfm: float, fit_raw: float) -> float:
+        """Return the most hazardous FIT of storage with which both keep an SPFM, wherever the raw rate lies.
+
+        Args:
+            spfm: The least that is asked, 0 to 1.
+            fit_raw: Upset rate of storage.
+        """
+        ends = (self.lowest, 1.0, self.highest)
+        return min((1.0 - spfm) * (fit_raw + self.raw * f) - self.fit_hi_at(f) for f in ends)
 
     @property
     def text(self) -> str:
         """The same in a sentence."""
         credit = f"copies of {', '.join(self.copied)} are credited for their logic" if self.copied else ""
         credit = credit or "nothing that was chosen covers logic"
-        said = {None: "", True: ", within the budget", False: ", ABOVE THE BUDGET"}
         return (
             f"Logic: {self.fit:.3g} FIT of {self.fit_before:.3g} of pulses, at most {self.fit_hi:.3g} at "
             f"their highest raw rates ({credit}); with storage {self.with_storage:.3g} FIT, at most "
-            f"{self.with_storage_hi:.3g}{said[self.within_budget]}."
+            f"{self.with_storage_hi:.3g}. SPFM and detected failures are of both."
         )
 
 
@@ -155,25 +181,29 @@ class JudgedNetwork(Typed):
     inputs: Count
     """Whose injections judge; where they stand for others, these took no part in the choice."""
     fit_before: Amount
-    """Without protection."""
+    """Without protection; of storage, as all FIT here but those of `logic` and detected failures."""
     fit: Amount
     """Hazardous failures that are left."""
     fit_hi: Amount
     """Upper limit of that."""
+    logic_fit: Amount | None
+    """Hazardous pulses in logic that are left; null if nothing is known of them: all is of storage alone."""
+    logic_fit_hi: Amount | None
+    """Upper limit of that at the corner that decides."""
     spfm: Share | None
-    """Single-point fault metric; null without upsets."""
+    """Single-point fault metric of storage and of what is known of logic; null without faults."""
     spfm_lo: Share | None
     """Lower limit of that."""
     due: Amount | None
-    """Detected failures; null if they are not known."""
+    """Detected failures, those in logic included; null if they are not known."""
     due_hi: Amount | None
     """Upper limit of that."""
     unaided_hi: Amount | None
-    """Upper limit of hazardous failures where nobody reacts to alarms; null if it is not known."""
+    """Upper limit of hazardous failures of storage where nobody reacts to alarms; null if it is not known."""
     corner: str
     """Corner of the ranges of raw rates with the highest limit, which decides; empty without ranges."""
     corner_fit_hi: Amount
-    """Upper limit there."""
+    """Upper limit of hazardous failures there, those in logic included."""
     corner_unaided_hi: Amount | None
     """The same where nobody reacts to alarms."""
     corner_spfm_lo: Share | None
@@ -207,7 +237,9 @@ class FrontPoint(Typed):
     gap: Amount
     """How far its area is above what the solver has proven."""
     fit_hi: Amount
-    """Upper limit of FIT on its worst network."""
+    """Upper limit of FIT on its worst network, of storage at the centre of the raw rates."""
+    worst_hi: Amount
+    """The most that it may be at a corner of the raw rates on a network, that of logic included."""
     fit: Amount
     """FIT there, by the injections that judge."""
     claimed: Amount

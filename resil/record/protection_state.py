@@ -72,9 +72,11 @@ def confirmation_line(protection: ProtectionState) -> str:
             return f"Built, and {gone}; NOT CONFIRMED by injection."
         return "Built; NOT CONFIRMED by injection: --verify injects into it."
     own = found.measured
+    logic = [row.logic_fit_hi for row in found.networks if row.logic_fit_hi is not None]
+    beside = f" in storage, and at most {numbers.fit(max(logic))} in logic" if logic else " in storage alone"
     said = (
         f"by injection{found.caveat}, seed {found.seed}: {numbers.fit(found.predicted.fit)} FIT predicted, "
-        f"{numbers.fit(own.fit)} [{numbers.fit(own.fit_lo)}, {numbers.fit(own.fit_hi)}] FIT, SPFM at "
+        f"{numbers.fit(own.fit)} [{numbers.fit(own.fit_lo)}, {numbers.fit(own.fit_hi)}] FIT{beside}, SPFM at "
         f"least {numbers.spfm(own.spfm_lo)} by {numbers.count(own.injections)} new injections"
     )
     if not found.confirmed:

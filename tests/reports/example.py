@@ -220,7 +220,7 @@ def example_summary(
         if not row["injections"]:
             row.update(dict.fromkeys(FIGURES))
     return {
-        "schema": 9,
+        "schema": 10,
         "estimate": None,
         "campaign": {
             "name": "digits on ethos-u55-32",
@@ -483,7 +483,7 @@ def example_protection(summary: dict[str, Any], budget: float = 0.01) -> dict[st
     choices = [_choice(row, options[chosen[row["block"]]]) for row in rows] if fitting else []
     lockstep = sum(_option_area(row, options["duplicate"]) for row in rows) / area
     return {
-        "schema": 11,
+        "schema": 12,
         "name": "example",
         "basis": {"summary": "0" * 64, "injections": summary["total"]["injections"]},
         "based_on": [],
@@ -528,6 +528,7 @@ def example_protection(summary: dict[str, Any], budget: float = 0.01) -> dict[st
                 "area_added": point[0],
                 "area_overhead": point[0] / area,
                 "fit_hi": point[1],
+                "worst_hi": point[1],
                 "fit": point[1],
                 "claimed": point[1],
                 "reserve": 1.0,

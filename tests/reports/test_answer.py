@@ -24,6 +24,8 @@ MEASURED = ConfirmingNetwork(
     missed_unprotected=("fit",),
     golden=GoldenComparison(state="equal", reference="x", inputs=1, elements=1, differing=0, text=""),
     safety=None,
+    logic_fit=None,
+    logic_fit_hi=None,
     hangs=None,
     hangs_reported=None,
 )

@@ -62,6 +62,8 @@ def judged(fit, network="made"):
         fit_hi=2.0 * fit,
         corner="",
         corner_fit_hi=2.0 * fit,
+        logic_fit=None,
+        logic_fit_hi=None,
         missed=(),
         **none,
     )

@@ -79,15 +79,15 @@ def clusters_of(option, clusters):
     return part, clusters[1] if option.builds == "secded" and len(clusters) > 1 else 0.0
 
 
-def keeps(design, network, rates, targets, reserve, options, copied, flag, dog):
-    fit = raw = due = before = 0.0
+def stored(design, network, rates, options, copied, flag, dog):
+    """Return hazardous, raw and detected rate of storage under a set."""
+    fit = raw = due = 0.0
     missed = 1.0 - dog.coverage_low if dog else 1.0
     for unit, own in zip(design.units, options, strict=True):
         option = copied[unit.block] or own
         for cell in unit.cells:
             upsets = 1e-4 * design.cells.bits[cell]
             _, harm, hang, harm_detected, hang_detected, detected = rates[cell]
-            before += upsets * (harm + hang)
             bad = harm + missed * hang + (0.0 if flag else harm_detected + missed * hang_detected)
             seen = (harm_detected + hang_detected + detected if flag else hang_detected if dog else 0.0) + (
                 hang if dog else 0.0
@@ -104,6 +104,13 @@ def keeps(design, network, rates, targets, reserve, options, copied, flag, dog):
             due += upsets * weak * grown * reported
             raw += upsets * strong
             due += upsets * weak * (grown if option.turns_into == "due" else seen)
+    return fit, raw, due
+
+
+def keeps(design, network, rates, targets, reserve, options, copied, flag, dog):
+    fit, raw, due = stored(design, network, rates, options, copied, flag, dog)
+    upsets = 1e-4 * np.array(design.cells.bits)
+    before = float(upsets @ rates[:, 1:3].sum(axis=1))
     slack = 1.0 + 1e-9
     return (
         (targets.budget_fit is None or fit <= reserve * targets.budget_fit * slack)
