@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -171,12 +172,21 @@ class Measurement:
 
     def measured(self) -> MechanismFaults:
         """Return all of it."""
-        blocks = {name: self._block(name, cells) for name, cells in sorted(self.of_blocks.items())}
+        names = sorted(self.of_blocks)
+        drawn = [self._drawn(name) for name in names]
         own = drawn_pins(
             self.design.netlist, self.of_mechanisms, self.seed, "mechanisms", self.sizes.mechanisms
         )
-        self.progress.stage(f"{len(own):,} faults in mechanisms, by themselves")
-        classes = self._classes(own)
+        outside = sum(map(len, drawn))
+        self.progress.stage(f"{outside:,} faults outside mechanisms and {len(own):,} in them, by themselves")
+        # All at once: an audit takes as long for one answer as for many.
+        found = iter(self._classes([pin for pins in (*drawn, own) for pin in pins]))
+        by_block = [list(islice(found, len(pins))) for pins in drawn]
+        classes = list(found)
+        blocks = {
+            name: self._row(name, self.of_blocks[name], one)
+            for name, one in zip(names, by_block, strict=True)
+        }
         first = [fault for fault, found in zip(own, classes, strict=True) if found == "quiet"]
         self.progress.stage(f"second faults after {len(first):,} quiet ones")
         quiet = self._followed(first)
@@ -222,11 +232,10 @@ class Measurement:
     def _class(self, found: Injection) -> str:
         return class_of(found, self.campaign.hazardous, self.limit)
 
-    def _block(self, name: str, cells: Sequence[int]) -> PinFaults:
+    def _drawn(self, name: str) -> list[Fault]:
+        """Return pins of a block."""
         share_of = max(1, self.sizes.function // len(self.of_blocks))
-        pins = drawn_pins(self.design.netlist, cells, self.seed, f"block {name}", share_of)
-        self.progress.stage(f"{len(pins):,} faults in {name}")
-        return self._row(name, cells, self._classes(pins))
+        return drawn_pins(self.design.netlist, self.of_blocks[name], self.seed, f"block {name}", share_of)
 
     def _mechanisms(self, pins: Sequence[Fault], classes: Sequence[str]) -> tuple[PinFaults, ...]:
         cells = self.design.netlist.pins["cell"][[pin.site for pin in pins]].tolist() if pins else []
@@ -294,9 +303,8 @@ class Measurement:
             for pins, of_one in zip(own, places, strict=True)
             for place in of_one
         ]
-        alone = [self._class(found) for found in self.engine.together(list(known.values()))]
-        before = dict(zip(known, alone, strict=True))
-        found = self.engine.together(pairs)
+        found = iter(self.engine.together([*known.values(), *pairs]))
+        before = {place: self._class(next(found)) for place in known}
         return [
             self._quiet(first, after, [(before[place], next(found)) for place in of_one])
             for first, after, of_one in zip(firsts, seconds, places, strict=True)

@@ -3,15 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Sequence
 from functools import cached_property
 
 from resil.rtl_harness.engine.fast.gates.circuit import circuit_of
 from resil.rtl_harness.engine.logic.library import HeldPin, HeldPins, flipped, flipped_bit
 from resil.rtl_harness.errors import AuditError
 from resil.rtl_harness.faults import Fault, Injection
-from resil.rtl_harness.logic.netlist_engine import AUDITED
-from resil.rtl_harness.logic.stuck_engine import TOGETHER, StuckEngine
+from resil.rtl_harness.logic.stuck_engine import JUDGED, TOGETHER, StuckEngine
 
 
 class FaultPairs(StuckEngine):
@@ -37,8 +37,8 @@ class FaultPairs(StuckEngine):
         """Return the upset of a bit of a word, counted from the first, of a memory of `gates.memories`."""
         return flipped_bit(memory, word * 8 * self._entry_bytes[memory] + bit, cycle)
 
-    def together(self, faults: Sequence[tuple[Fault, HeldPins]]) -> Iterator[Injection]:
-        """Yield an injection for each machine, in their order.
+    def together(self, faults: Sequence[tuple[Fault, HeldPins]]) -> list[Injection]:
+        """Return an injection for each machine, in their order; some of them are audited.
 
         Args:
             faults: What each is called, whose cycle counts for times of alarms; and all that goes on in it.
@@ -49,23 +49,25 @@ class FaultPairs(StuckEngine):
             SimulationError: If the gates do not say what a machine does.
         """
         simulator, _ = self.simulator
+        found: list[Injection] = []
         for first in range(0, len(faults), TOGETHER):
             chunk = faults[first : first + TOGETHER]
             ends = self._ends(simulator, [pins for _, pins in chunk])
-            found = [self._injection(fault, end) for (fault, _), end in zip(chunk, ends, strict=True)]
-            audited = range(0, len(chunk), max(1, len(chunk) // AUDITED))
-            again = simulator.judge([chunk[place][1] for place in audited], *self._until())
-            for place, end in zip(audited, again, strict=True):
-                judged = self._injection(chunk[place][0], end)
-                if judged != found[place]:
-                    raise AuditError(
-                        f"audit of pairs of faults: {chunk[place][1]} was taken for {found[place]}, "
-                        f"an evaluation of all gates gives {judged}; what it answered cannot be trusted",
-                        chunk[place][0],
-                        "pair",
-                    )
-                self.audited += 1
-            yield from found
+            found += [self._injection(fault, end) for (fault, _), end in zip(chunk, ends, strict=True)]
+        # An evaluation of all gates takes as long for one machine as for as many as are judged at once.
+        chosen = range(0, len(faults), max(1, math.ceil(len(faults) / JUDGED)))
+        again = simulator.judge([faults[place][1] for place in chosen], *self._until()) if chosen else ()
+        for place, end in zip(chosen, again, strict=True):
+            judged = self._injection(faults[place][0], end)
+            if judged != found[place]:
+                raise AuditError(
+                    f"audit of pairs of faults: {faults[place][1]} was taken for {found[place]}, "
+                    f"an evaluation of all gates gives {judged}; what it answered cannot be trusted",
+                    faults[place][0],
+                    "pair",
+                )
+            self.audited += 1
+        return found
 
     @cached_property
     def _entry_bytes(self) -> list[int]:
