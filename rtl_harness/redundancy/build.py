@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from resil.rtl_harness.design.elaboration import Elaboration, in_macro
+from resil.rtl_harness.design.elaboration.declarations import read_declarations
 from resil.rtl_harness.design.elaboration.yosys import read_commands, run_yosys
 from resil.rtl_harness.design.snapshot import frozen
 from resil.rtl_harness.design.target import Target, TargetAlarm
@@ -209,7 +210,9 @@ class _RtlBuilder:
             p: SourceText(copy.read_text(encoding="utf-8", errors="surrogateescape"))
             for p, copy in zip(self.target.sources, copies.sources, strict=True)
         }
-        return SourceDesign(self.target, read_instances(log, self.target.top), texts)
+        stored = {place.path for place in self.elaboration.locations.values()}
+        filled = read_declarations(log, self.target.top).filled & stored
+        return SourceDesign(self.target, read_instances(log, self.target.top), texts, filled)
 
     def _request(self, piece: RegisterPiece, instances: Mapping[str, ModuleInstance]) -> ProtectedBits:
         place = self.elaboration.locations[piece.element.path]
@@ -231,7 +234,7 @@ class _RtlBuilder:
         script += [*_OPTIMISE, "write_json netlist.json"]
         run_yosys(script, self._folder(top), f"netlist of {top}")
         document = json.loads((self._folder(top) / "netlist.json").read_text(encoding="utf-8"))
-        netlist = ProtectedNetlist(document, top, module)
+        netlist = ProtectedNetlist(document, top, module, self.elaboration.initial)
         netlist.protect(own, macros)
         if top == self.target.dut and self._timer is not None:
             netlist.add_watchdog(*self._clock_and_reset(design), self._timer)
@@ -263,6 +266,7 @@ class _RtlBuilder:
             renamed = rename(netlist, instance.types, name)
             top_name = renamed.modules[top]
             folder = self._folder(top)
+            netlist.begin()
             (folder / "protected.json").write_text(json.dumps(netlist.document), encoding="utf-8")
             # Of what selects several at once, as a fault may, one counts: parallel_case would leave it open.
             script = ["read_json protected.json", "bwmuxmap", "techmap -map +/pmux2mux.v", "opt_clean"]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -26,6 +27,7 @@ class EditableNetlist:
         top: Likewise.
         modules: By the path of the instance.
         parents: Path of the instance around each, and the name of its cell there.
+        begins: By the path of an instance, what its flip-flops begin with, by the net at their output.
     """
 
     def __init__(self, document: dict[str, Any], top: str, module: str) -> None:
@@ -33,6 +35,7 @@ class EditableNetlist:
         self.top = top
         self.modules: dict[str, Module] = {}
         self.parents: dict[str, tuple[str, str]] = {}
+        self.begins: defaultdict[str, dict[Net, str]] = defaultdict(dict)
         self._next: dict[str, int] = {}
         self._find_instances(top, module)
 

@@ -18,8 +18,6 @@ from resil.rtl_harness.design.elaboration.syntax_tree import (
 )
 
 _VALUE = re.compile(r"-?\d+|\d+'s?[bodh][0-9a-fA-F]+")
-# System tasks of an initial block that give storage its content.
-_FILLS = ("$readmem", "$fread", "$fscanf", "$sscanf", "$value$plusargs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +39,6 @@ class ModuleInstance:
         types: Ports that are of a type of a package, with the type as the source would write it.
         directions: Of its ports, as the syntax tree says them: "In", "Out".
         obstacles: What keeps a netlist from taking its place, in words.
-        initial: It holds storage whose value an initial block or a declaration sets.
     """
 
     path: str
@@ -50,7 +47,6 @@ class ModuleInstance:
     types: dict[str, str] = field(default_factory=dict)
     obstacles: list[str] = field(default_factory=list)
     directions: dict[str, str] = field(default_factory=dict)
-    initial: bool = False
 
     @property
     def name(self) -> str:
@@ -131,13 +127,8 @@ class _ModuleReader:
             elif kind == "GenerateBlockArray":
                 for block, own in blocks_of_array(member, below):
                     self._scope(block, own, owner)
-            elif kind == "GenerateBlock":
-                if not member.get("isUninstantiated", False):
-                    self._scope(member, below, owner)
-            elif kind == "ProceduralBlock" and member.get("procedureKind") == "Initial":
-                owner.initial |= _stores(member["body"])
-            elif kind == "Variable" and "initializer" in member:
-                owner.initial = True
+            elif kind == "GenerateBlock" and not member.get("isUninstantiated", False):
+                self._scope(member, below, owner)
 
 
 def instance_of(path: str, instances: Mapping[str, ModuleInstance]) -> str:
@@ -147,10 +138,3 @@ def instance_of(path: str, instances: Mapping[str, ModuleInstance]) -> str:
         if path in instances:
             return path
     return ""
-
-
-def _stores(node: object) -> bool:
-    if isinstance(node, dict):
-        fills = str(node.get("subroutine", "")).startswith(_FILLS)
-        return fills or node.get("kind") == "Assignment" or any(_stores(v) for v in node.values())
-    return isinstance(node, list) and any(_stores(item) for item in node)

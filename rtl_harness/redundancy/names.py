@@ -64,6 +64,8 @@ def keep_names(
             parameters = {"WIDTH": binary(len(old), 32)}
             netlist.add_cell(path, f"$resil${new[0]}", "$buf", parameters, {"A": new, "Y": old})
             renewed |= dict(zip(old, new, strict=True))
+        begins = netlist.begins[path]
+        begins |= {new: begins.pop(old) for old, new in renewed.items() if old in begins}
         _name(module, renewed, others)
 
 

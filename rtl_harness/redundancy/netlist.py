@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from resil.rtl_harness.design.elaboration.netlist import runs
+from resil.rtl_harness.design.elaboration.netlist import runs, source_path
 from resil.rtl_harness.redundancy.cells import (
     FLIP_FLOPS,
     POLARITY,
@@ -98,15 +98,47 @@ class ProtectedNetlist(EditableNetlist):
         coded: Memories with a code.
         left_out: Bits in protected blocks that have none.
         cut: Flip-flop cells of which a part was taken out, with the path of their instance.
+
+    Args:
+        document: What Yosys wrote.
+        top: Path of the instance whose module it is.
+        module: Its name.
+        initial: Values in binary that registers begin with, by path; others begin as zeros.
     """
 
-    def __init__(self, document: dict[str, Any], top: str, module: str) -> None:
+    def __init__(
+        self, document: dict[str, Any], top: str, module: str, initial: Mapping[str, str] | None = None
+    ) -> None:
         super().__init__(document, top, module)
+        self._find_begins(initial or {})
         self.built: list[Redundant] = []
         self.coded: list[Coded] = []
         self.left_out: list[UnprotectedStorage] = []
         self.cut: set[tuple[str, str]] = set()
         self._alarms: dict[str, dict[str, list[Net]]] = defaultdict(lambda: {MINOR: [], MAJOR: []})
+
+    def _find_begins(self, initial: Mapping[str, str]) -> None:
+        missing = {
+            name for name, value in initial.items() if name.startswith(f"{self.top}.") and "1" in value
+        }
+        for path, module in self.modules.items():
+            for name, wire in module["netnames"].items():
+                own = f"{path}.{source_path(name, wire)}"
+                missing.discard(own)
+                values = initial.get(own, "")[::-1].ljust(len(wire["bits"]), "0")
+                self.begins[path] |= {n: v for n, v in zip(wire["bits"], values, strict=False) if v == "1"}
+        if missing:
+            raise GroupError(min(missing), "begins with a value, and is not found again in the netlist")
+
+    def begin(self) -> None:
+        """Give wires the values that their flip-flops begin with, once all else is done."""
+        for path, module in self.modules.items():
+            held = {n for c in module["cells"].values() for n in c["connections"].get("Q", [])}
+            begins = {net for net in self.begins[path] if net in held}
+            for wire in module["netnames"].values():
+                if begins.intersection(wire["bits"]):
+                    value = "".join("1" if net in begins else "0" for net in reversed(wire["bits"]))
+                    wire["attributes"]["init"] = value
 
     def protect(self, requests: Sequence[ProtectedBits], macros: Collection[str] = ()) -> None:
         """Replace the flip-flops of the requests, and give memories their codes.
@@ -254,6 +286,8 @@ class ProtectedNetlist(EditableNetlist):
             own = {position: chunk.bits[position] for position in part}
             error = self.net(path)
             more = min(ways, len(part)) if mechanism is Mechanism.PARITY else 1
+            nets = [cell["connections"]["Q"][p] for p in reversed(part)]
+            begins = "".join(self.begins[path].pop(net, "0") for net in nets)
             built = self.add_cell(
                 path,
                 _name_of(path, own),
@@ -263,6 +297,7 @@ class ProtectedNetlist(EditableNetlist):
                     "ResetValue": "".join(values[p] for p in reversed(part)),
                     "FallingEdge": "0" if parameter(cell, "CLK_POLARITY") else "1",
                     "HasReset": str(int(has_reset)),
+                    **({"InitialValue": begins} if "1" in begins else {}),
                     **({"Ways": binary(more, 32)} if mechanism is Mechanism.PARITY else {}),
                 },
                 {

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,11 +27,13 @@ class SourceDesign:
         target: Of it.
         instances: By path below the top.
         texts: Of the sources.
+        filled: Paths of storage that begins with content which is neither zeros nor one constant.
     """
 
     target: Target
     instances: Mapping[str, ModuleInstance]
     texts: Mapping[Path, SourceText]
+    filled: Collection[str] = ()
 
     def file_of(self, module: str) -> Path:
         """Return the source that defines a module; NotEditableError unless it is one."""
@@ -109,9 +111,8 @@ def _obstacle(design: SourceDesign, path: str) -> str:
     instance = design.instances[path]
     if instance.obstacles:
         return instance.obstacles[0]
-    below = [i for p, i in design.instances.items() if p == path or _inside(p, path)]
-    if found := next((i.path for i in below if i.initial), ""):
-        return f"storage in {found} has an initial value or content, which a netlist would lose"
+    if found := next((own for own in sorted(design.filled) if _inside(own, path)), ""):
+        return f"{found} begins with content that is no single constant, which a netlist would lose"
     filled = [m.path for m in design.target.memories.values() if _inside(m.path, path)]
     if filled:
         return f"the memory {filled[0]} in it is filled by the workload"

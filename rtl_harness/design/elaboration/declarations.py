@@ -20,6 +20,8 @@ from resil.rtl_harness.design.elaboration.syntax_tree import (
 
 _DECLARING = {"Port", "Net", "Variable", "Parameter", "TypeParameter", "TypeAlias", "EmptyMember"}
 _WAITING = {"Timed", "Wait", "WaitFork", "WaitOrder"}
+# System tasks that give storage its content.
+_FILLS = ("$readmem", "$fread", "$fscanf", "$sscanf", "$value$plusargs")
 _SCOPES = {"GenerateBlock", "StatementBlock", "InstanceArray", "GenerateBlockArray", "Instance"}
 
 
@@ -78,6 +80,7 @@ class Declarations:
         initial: Values that whole variables begin with, in binary, by path, where they are constants.
         loaded: Paths of variables that an asynchronous reset or load assigns.
         begun: Paths of variables that an initial block assigns, or that are declared with a value.
+        filled: Those of them that may begin with something else than zeros or the constant in `initial`.
     """
 
     variables: dict[str, Declaration] = field(default_factory=dict)
@@ -89,6 +92,7 @@ class Declarations:
     initial: dict[str, str] = field(default_factory=dict)
     loaded: set[str] = field(default_factory=set)
     begun: set[str] = field(default_factory=set)
+    filled: set[str] = field(default_factory=set)
 
 
 def read_declarations(log: str, top: str) -> Declarations:
@@ -108,13 +112,22 @@ class _Reader:
         # Variables by the address that references give, and those of variables that processes assign.
         self.places: dict[str, str] = {}
         self.loaded: set[str] = set()
-        self.begun: set[str] = set()
+        self.begins: list[tuple[str, str | None]] = []
 
     def read(self, top: str) -> Declarations:
         for instance in tops(self.root, top):
             self._instance(instance, "")
         self.found.loaded = {self.places[own] for own in self.loaded & self.places.keys()}
-        self.found.begun |= {self.places[own] for own in self.begun & self.places.keys()}
+        begins = [(self.places[own], value) for own, value in self.begins if own in self.places]
+        self.found.begun |= {path for path, _ in begins}
+        # A whole word that is given a constant begins so; zeros it begins with anyway.
+        for path, value in begins:
+            if value:
+                self.found.filled |= {path} if self.found.initial.get(path, value) != value else set()
+                self.found.initial[path] = value
+        for path, value in begins:
+            if value is None or (not value and int(self.found.initial.get(path, "0"), 2)):
+                self.found.filled.add(path)
         return self.found
 
     def _instance(self, node: Node, path: str) -> None:
@@ -144,9 +157,7 @@ class _Reader:
             elif kind == "ProceduralBlock" and member.get("procedureKind") == "Initial":
                 if _waits(member["body"]):
                     self.found.waiting.add(path)
-                self.begun |= {*_assigned(member["body"])}
-                for variable, value in _begins(member["body"]):
-                    self.found.initial[f"{path}.{variable}" if path else variable] = value
+                self.begins += _begins(member["body"], direct=True)
             elif kind == "ProceduralBlock":
                 self.loaded |= {*_loaded(member["body"])}
             elif kind == "Subroutine":
@@ -169,9 +180,11 @@ class _Reader:
         self.places[str(node.get("addr"))] = place
         if "initializer" in node:
             self.found.begun.add(place)
-        value = _bits(node.get("initializer"))
-        if value and not unpacked:
-            self.found.initial[place] = value
+            value = _bits(node["initializer"])
+            if value and not unpacked:
+                self.found.initial[place] = value
+            else:
+                self.found.filled.add(place)
 
     def _resolve(self, text: str) -> tuple[str, tuple[tuple[int, int], ...]]:
         """Split a type into its packed part and its unpacked dimensions, following names of types."""
@@ -198,20 +211,41 @@ def _waits(node: object) -> bool:
     return isinstance(node, list) and any(_waits(item) for item in node)
 
 
-def _begins(statement: object) -> Iterator[tuple[str, str]]:
-    """Yield the variables that an initial block assigns constants to as a whole, with these in binary."""
+def _begins(statement: object, *, direct: bool) -> Iterator[tuple[str, str | None]]:
+    """Yield the addresses of the variables that an initial block assigns or fills.
+
+    Each comes with the constant in binary that it is assigned to as a whole; "" if these are zeros, perhaps
+    of a part or under a condition, and None if it may be anything.
+
+    Args:
+        statement: Of the block.
+        direct: It is carried out once, whatever comes.
+    """
+    if isinstance(statement, list):
+        for own in statement:
+            yield from _begins(own, direct=direct)
     if not isinstance(statement, dict):
         return
     kind = statement.get("kind")
-    if kind == "Block":
-        yield from _begins(statement.get("body"))
-    elif kind == "List":
-        for own in statement.get("list", []):
-            yield from _begins(own)
-    elif kind == "ExpressionStatement" and statement["expr"].get("kind") == "Assignment":
-        left, value = statement["expr"]["left"], _bits(statement["expr"]["right"])
-        if left.get("kind") == "NamedValue" and value:
-            yield str(left["symbol"]).partition(" ")[2], value
+    if kind == "Assignment":
+        left, value = statement["left"], _bits(statement["right"])
+        whole = direct and left.get("kind") == "NamedValue"
+        zero = value and not int(value, 2) and not statement.get("op")
+        for address in _targets(left):
+            yield address, value if whole and value else "" if zero else None
+    elif kind == "Call" and str(statement.get("subroutine", "")).startswith(_FILLS):
+        yield from ((address, None) for address in _symbols(statement.get("arguments")))
+    direct = direct and kind in {"Block", "List", "ExpressionStatement"}
+    for own in statement.values():
+        yield from _begins(own, direct=direct)
+
+
+def _symbols(node: object) -> Iterator[str]:
+    """Yield the addresses of all variables that an expression names."""
+    for own in node if isinstance(node, list) else node.values() if isinstance(node, dict) else ():
+        yield from _symbols(own)
+    if isinstance(node, dict) and "symbol" in node:
+        yield str(node["symbol"]).partition(" ")[0]
 
 
 def _assigned(node: object) -> Iterator[str]:

@@ -3,10 +3,11 @@
 // SEC_CM: duplication with compare
 (* keep_hierarchy *)
 module resil_flop_dup #(
-  parameter int unsigned      Width       = 1,
-  parameter logic [Width-1:0] ResetValue  = '0,
-  parameter bit               FallingEdge = 1'b0,
-  parameter bit               HasReset    = 1'b1
+  parameter int unsigned      Width        = 1,
+  parameter logic [Width-1:0] ResetValue   = '0,
+  parameter logic [Width-1:0] InitialValue = '0,
+  parameter bit               FallingEdge  = 1'b0,
+  parameter bit               HasReset     = 1'b1
 ) (
   input  logic             clk_i,
   input  logic             rst_ni,
@@ -18,10 +19,11 @@ module resil_flop_dup #(
   logic [Width-1:0] a, b;
 
   resil_flop #(
-    .Width      (Width),
-    .ResetValue (ResetValue),
-    .FallingEdge(FallingEdge),
-    .HasReset   (HasReset)
+    .Width       (Width),
+    .ResetValue  (ResetValue),
+    .InitialValue(InitialValue),
+    .FallingEdge (FallingEdge),
+    .HasReset    (HasReset)
   ) u_copy_a (
     .clk_i (clk_i),
     .rst_ni(rst_ni),
@@ -30,10 +32,11 @@ module resil_flop_dup #(
   );
 
   resil_flop #(
-    .Width      (Width),
-    .ResetValue (ResetValue),
-    .FallingEdge(FallingEdge),
-    .HasReset   (HasReset)
+    .Width       (Width),
+    .ResetValue  (ResetValue),
+    .InitialValue(InitialValue),
+    .FallingEdge (FallingEdge),
+    .HasReset    (HasReset)
   ) u_copy_b (
     .clk_i (clk_i),
     .rst_ni(rst_ni),

@@ -6,11 +6,12 @@
 // SEC_CM: parity
 (* keep_hierarchy *)
 module resil_flop_parity #(
-  parameter int unsigned      Width       = 1,
-  parameter logic [Width-1:0] ResetValue  = '0,
-  parameter bit               FallingEdge = 1'b0,
-  parameter bit               HasReset    = 1'b1,
-  parameter int unsigned      Ways        = 1
+  parameter int unsigned      Width        = 1,
+  parameter logic [Width-1:0] ResetValue   = '0,
+  parameter logic [Width-1:0] InitialValue = '0,
+  parameter bit               FallingEdge  = 1'b0,
+  parameter bit               HasReset     = 1'b1,
+  parameter int unsigned      Ways         = 1
 ) (
   input  logic             clk_i,
   input  logic             rst_ni,
@@ -32,10 +33,11 @@ module resil_flop_parity #(
   logic [Ways-1:0] parity;
 
   resil_flop #(
-    .Width      (Width),
-    .ResetValue (ResetValue),
-    .FallingEdge(FallingEdge),
-    .HasReset   (HasReset)
+    .Width       (Width),
+    .ResetValue  (ResetValue),
+    .InitialValue(InitialValue),
+    .FallingEdge (FallingEdge),
+    .HasReset    (HasReset)
   ) u_data (
     .clk_i (clk_i),
     .rst_ni(rst_ni),
@@ -44,10 +46,11 @@ module resil_flop_parity #(
   );
 
   resil_flop #(
-    .Width      (Ways),
-    .ResetValue (parity_of(ResetValue)),
-    .FallingEdge(FallingEdge),
-    .HasReset   (HasReset)
+    .Width       (Ways),
+    .ResetValue  (parity_of(ResetValue)),
+    .InitialValue(parity_of(InitialValue)),
+    .FallingEdge (FallingEdge),
+    .HasReset    (HasReset)
   ) u_parity (
     .clk_i (clk_i),
     .rst_ni(rst_ni),

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -182,13 +183,60 @@ ASYNCHRONOUS = CORE.replace(
 )
 
 
+# Registers that begin with values, in declarations and blocks, some with words of zeros, without a reset.
+BEGINNING = """
+module core (input logic clk, input logic rst, input logic [4:0] step, output logic [31:0] data);
+  logic [7:0] sum_q = 8'h5a, own_q, rows_q [4];
+  logic [11:0] both_q = 12'hb3c;
+  reg [7:0] turned_q;
+  initial begin
+    own_q = 8'h36;
+    for (int i = 0; i < 4; i++) rows_q[i] = 0;
+  end
+  if (1) begin : gen_in
+    logic [3:0] deep_q = 4'h9;
+    initial turned_q = 8'hc5;
+    always @(posedge clk) deep_q <= deep_q + 4'd3;
+  end
+  always @(posedge clk) turned_q <= {turned_q[6:0], turned_q[7]};
+  always @(posedge clk) begin
+    sum_q <= sum_q + 8'(step);
+    own_q <= own_q ^ {sum_q[3:0], rows_q[step[1:0]][3:0]};
+    rows_q[step[1:0]] <= own_q;
+    both_q <= {both_q[10:0], both_q[11] ^ sum_q[0]};
+  end
+  assign data = {sum_q, own_q, turned_q ^ rows_q[step[1:0]], both_q[11:4] ^ {both_q[3:0], gen_in.deep_q}};
+endmodule
+"""
+
+
+def test_registers_begin_with_the_values_that_they_had(tmp_path):
+    """The fault: designs with initial values, as for FPGAs, were refused, as a netlist would lose them."""
+    target = target_of(tmp_path, BEGINNING)
+    groups = [
+        ProtectionGroup("gen_dut.u_core.sum_q", Mechanism.TRIPLICATION),
+        ProtectionGroup("gen_dut.u_core.own_q[5:2]", Mechanism.PARITY),
+        ProtectionGroup("gen_dut.u_core.both_q", Mechanism.DUPLICATION),
+    ]
+    build, protected = built(target, groups, tmp_path / "out")
+    assert len(build.registers) == 3
+    engine = engines(target, protected, core_work())
+    found = struck(engine, elaborate(protected), "u_sum_q.u_copy_", range(3, 30, 9))
+    assert found == {(Seen.LATENT, None, "alert_minor"): 8 * 3 * 3}
+    # What is not protected begins so too: with all bits in the netlist, not in copies.
+    netlist = (tmp_path / "out" / "rtl" / "core_protected.sv").read_text()
+    for register, value in {"turned_q": "8'hc5", "gen_in_deep_q": "4'h9"}.items():
+        assert re.search(rf"{register} = {value};", netlist), netlist
+
+
 @pytest.mark.parametrize(
     ("core", "register", "why"),
     [
         (ASYNCHRONOUS, "bare_q", "loaded asynchronously with what is no constant"),
         (CORE, "on_l", "made of latches"),
         (CORE.replace("@(posedge clk) bare_q", "@(posedge gated) bare_q"), "bare_q", "no reset, and a gated"),
-        (CORE.replace("sum_q, fall_q", "sum_q = 8'h1, fall_q"), "sum_q", "initial value"),
+        (BEGINNING.replace("rows_q[i] = 0", "rows_q[i] = i"), "sum_q", "rows_q begins with content"),
+        (BEGINNING.replace("rows_q[i] = 0", "if (step[0]) own_q = 0"), "sum_q", "own_q begins with content"),
         (
             CORE.replace("output logic [31:0] data", "output logic [31:0] data, output logic alert_minor_o"),
             "sum_q",
