@@ -22,6 +22,7 @@ from resil.campaign.workload_settings import WorkloadSettings
 from resil.errors import CampaignError
 from resil.folder.provenance import versions
 from resil.progress import Progress
+from resil.record.blocks import NO_SITES
 from resil.rtl_harness.cache import content_key, file_digest, observe_builds
 from resil.rtl_harness.design.area import area_per_block
 from resil.rtl_harness.design.elaboration import Elaboration, elaborate
@@ -217,8 +218,7 @@ class _Logic:
         if not left:
             return ()
         return (
-            f"{len(left):,} cells of the netlist have no sites, as {next(iter(left.values()))}: "
-            f"{', '.join(sorted(left)[:_NAMED])}",
+            f"{len(left):,} {NO_SITES}, as {next(iter(left.values()))}: {', '.join(sorted(left)[:_NAMED])}",
         )
 
 

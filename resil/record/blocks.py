@@ -16,6 +16,8 @@ from resil.record.typed import Amount, Count, OneOf, Share, Typed, wrong
 KINDS = ("ff", "macro", "sram")
 EXTERNAL_KINDS = ("weights", "activations")
 LOGIC = "logic"
+# What is said of cells that are no fault sites.
+NO_SITES = "cells of the netlist have no sites"
 Kind = Annotated[str, OneOf((*KINDS, *EXTERNAL_KINDS, LOGIC))]
 Outcome = Annotated[str, OneOf(OUTCOME_KEYS)]
 LATENT = ("latent_share", "latent_lo", "latent_hi")

@@ -27,11 +27,13 @@ class NamedRun:
         origin: Which campaign, in words.
         not_injected: What of the target's storage it left out, in words; "" if nothing.
         rates: By name of a variation, the factors of the raw rates by kind of storage.
-        remark: What is to be said of its golden output, in a sentence; "" if it was compared and is equal.
+        remark: What is to be said of its golden output, and of cells that have no sites, in sentences.
         same_inputs: Whether it ran the same inputs as the campaign that names it, by content.
         without: Which faults of the same sort are in no run that was named, in words; "" if none is missing.
         derating: Of pulses in logic, the part that timing and attenuation leave; 1 of all other faults.
         pins: What pairs of faults say of the gates of mechanisms; None if no answer of them is named.
+        gates: Alarms of mechanisms of which gates were injected into, not flip-flops alone.
+        named: Alarms of all mechanisms whose storage is named.
     """
 
     evidence: Evidence
@@ -44,6 +46,16 @@ class NamedRun:
     without: str = ""
     derating: float = 1.0
     pins: LatentPins | None = None
+    gates: frozenset[str] = frozenset()
+    named: frozenset[str] = frozenset()
+
+    @property
+    def beyond_gates(self) -> str:
+        """Of which mechanisms no gate is in what is known of mechanisms, to be put behind a sentence."""
+        bare = sorted(self.named - self.gates)
+        if self.without or not bare:
+            return "; faults in their logic are not in it" if self.without else ""
+        return f"; no gate lies below the storage of {', '.join(bare)}: faults in its logic are not in it"
 
     def varied(self, factors: Mapping[str, float]) -> NamedRun:
         """Return the same with the raw rates of kinds of storage multiplied."""
@@ -68,6 +80,8 @@ class NamedRun:
             " ".join(dict.fromkeys(text for text in (self.remark, logic.remark) if text)),
             self.same_inputs and logic.same_inputs,
             pins=logic.pins,
+            gates=self.gates | logic.gates,
+            named=self.named | logic.named,
         )
 
 

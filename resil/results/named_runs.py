@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,7 +26,7 @@ from resil.folder.contents import content_of
 from resil.folder.finished import Finished, finished_run, require_ends, require_measured
 from resil.folder.parts import read_part
 from resil.folder.store import INJECTIONS, SITES, recorded_definition
-from resil.record.blocks import LOGIC, RecordedStratum
+from resil.record.blocks import LOGIC, NO_SITES, RecordedStratum
 from resil.record.summary import Summary
 from resil.results.named_run import NO_PERMANENT, NO_PERMANENT_LOGIC, NamedRun, NamedRuns
 from resil.results.pair_evidence import latent_pins
@@ -195,15 +195,19 @@ def _check_logic(found: Finished, bench: Bench, netlists: dict[str, str]) -> Non
         )
     netlists[str(found.path)] = netlist
     sampled: dict[str, int] = {}
-    for stratum in found.summary.strata:
+    for stratum in (own for own in found.summary.strata if own.kind == LOGIC):
         sampled[stratum.block] = sampled.get(stratum.block, 0) + sum(stratum.counts.values())
     empty = sorted(block for block, injections in sampled.items() if not injections)
     if empty or not sampled:
-        raise StoreError(
-            f"{found.path}: expected injections into the logic of every block, found none into "
-            f"{', '.join(empty) or 'any'}; raise [faults] injections or minimum_per_block and run it again",
-            "blocks",
-        )
+        raise _nothing_into(found, empty)
+
+
+def _nothing_into(found: Finished, blocks: Sequence[str]) -> StoreError:
+    return StoreError(
+        f"{found.path}: expected injections into the logic of every block, found none into "
+        f"{', '.join(blocks) or 'any'}; raise [faults] injections or minimum_per_block and run it again",
+        "blocks",
+    )
 
 
 def _has_logic(found: Finished) -> bool:
@@ -230,8 +234,13 @@ def _named(
     if reason := beyond_sample(campaign, len(by_input)):
         return f"[safety] {role.key}: {reason}"
     bits = {} if role.logic else _bits(settings, bench)
+    gates: set[str] = set()
     if _has_logic(found):
-        bits |= _pins(settings, found)
+        cells, gates = _pins(settings, bench, found)
+        bits |= cells
+        struck = {stratum.block for stratum in found.summary.strata if stratum.kind == LOGIC}
+        if left := sorted({block for block, _, _ in cells} - struck):
+            raise _nothing_into(found, left)
     rates = _rates(found.summary, role, derated=settings.derated)
     raw = {key: own * rates.factor for key, own in _raw(found.summary.strata).items()}
     together: dict[Key, Counter[str]] = {}
@@ -254,11 +263,13 @@ def _named(
         _origin(found, role, rates),
         "" if role.logic else _left_out(found.summary),
         rates.variations,
-        found.summary.golden.comparison.remark,
+        " ".join(text for text in (found.summary.golden.comparison.remark, *_without_sites(found)) if text),
         recorded_definition(found.path).get("workloads") == bench.identity.definition.get("workloads"),
         NO_PERMANENT_LOGIC if role is _PERMANENT and not _has_logic(found) else "",
         rates.derating,
         pins,
+        frozenset(gates),
+        frozenset(own.alarm for own in settings.mechanisms if own.storage),
     )
 
 
@@ -302,17 +313,37 @@ def _bits(settings: SafetySettings, bench: Bench) -> dict[Key, int]:
     return bits
 
 
-def _pins(settings: SafetySettings, found: Finished) -> dict[Key, int]:
-    """Return the sites in logic of each block, as the run that struck them lists them."""
+def _without_sites(found: Finished) -> list[str]:
+    """Return what the run says of cells that it could not inject into: they are in no row."""
+    return [f"{note}." for note in found.summary.notes if NO_SITES in note]
+
+
+def _pins(settings: SafetySettings, bench: Bench, found: Finished) -> tuple[dict[Key, int], set[str]]:
+    """Return the sites in logic of each block, as the run that struck them lists them.
+
+    Also the alarms of the mechanisms that gates belong to: flip-flops are named as what they store.
+    """
+    stored = {element.path for element in bench.sites.elements}
     sites = read_parquet(found.path / SITES)
     hardware, kind = (sites[name].cast(pa.string()) for name in ("hardware", "kind"))
     sites = sites.filter(pc.and_(pc.equal(hardware, Hardware.KEPT.value), pc.equal(kind, LOGIC)))
     bits: dict[Key, int] = {}
+    gates: set[str] = set()
     columns = (sites[name].cast(pa.string()).to_pylist() for name in ("block", "path"))
     for block, path in zip(*columns, strict=True):
-        key = (block_name(block), LOGIC, _is_mechanism(settings, path))
+        own = {m.alarm for m in settings.mechanisms for storage in m.storage if belongs(path, storage)}
+        key = (block_name(block), LOGIC, bool(own))
         bits[key] = bits.get(key, 0) + 1
-    return bits
+        if own and not _is_stored(path, stored):
+            gates |= own
+    return bits, gates
+
+
+def _is_stored(path: str, stored: Collection[str]) -> bool:
+    """Whether a cell is a bit of what is stored."""
+    while path not in stored and path.endswith("]"):
+        path = path[: path.rindex("[")]
+    return path in stored
 
 
 def _is_mechanism(settings: SafetySettings, path: str) -> bool:

@@ -279,7 +279,7 @@ def _with_logic(row: Row, grounds: Grounds) -> Row:
     if row.name == "pmhf_share" and grounds.settings.pmhf_covers == "transient":
         left = [grounds.without]
     left = [text for text in left if text]
-    if row.value is None or not left or not (row.name in _CREDITED or row.name.startswith(COVERAGE)):
+    if row.value is None or not left:
         return row
     return replace(row, reason=f"{row.reason} Without {' and '.join(left)}.")
 
@@ -334,12 +334,10 @@ def _permanent_rows(grounds: Grounds, hazards: Hazards, kinds: Mapping[str, Kind
     assert found.mechanisms is not None
     row = lfm_row(lfm_kind, found.evidence, hazardous, found.mechanisms, detected - quiet)
     share = found.mechanisms.fit_raw / found.evidence.fit_raw if found.evidence.fit_raw else 0.0
+    where = "bits lay in the storage of" if found.without else "bits and pins lay in"
     scope = (
-        f" {found.mechanisms.injections:,} of {found.evidence.injections:,} stuck bits lay in the storage of "
-        f"mechanisms, {100 * share:.3g} % of the base rate; faults in their logic are not in it."
-        if found.without
-        else f" {found.mechanisms.injections:,} of {found.evidence.injections:,} stuck bits and pins lay in "
-        f"mechanisms, {100 * share:.3g} % of the base rate."
+        f" {found.mechanisms.injections:,} of {found.evidence.injections:,} stuck {where} mechanisms, "
+        f"{100 * share:.3g} % of the base rate{found.beyond_gates}."
     )
     return [*rows, replace(row, reason=row.reason + scope)]
 
@@ -416,7 +414,8 @@ def _dual_point(grounds: Grounds, found: NamedRun, hazardous: frozenset[str]) ->
     names = classes_of(found.mechanisms)
     quiet = {name for name in names if Class.of(name).outcome != DUE} - hazardous
     term = dual_point(found.mechanisms.rate(quiet).hi, found.evidence.fit_raw, hours)
-    return term, f" Of that {term:.3g} FIT is the dual-point term over {hours:,.0f} hours."
+    said = f" Of that {term:.3g} FIT is the dual-point term over {hours:,.0f} hours{found.beyond_gates}."
+    return term, said
 
 
 def _coverage(grounds: Grounds, hazards: Hazards, mechanism: SafetyMechanism) -> Row:

@@ -17,6 +17,7 @@ from resil.record.fields import json_schema
 from resil.record.protection import Protection
 from resil.record.protection_build import BitExact, Build
 from resil.record.protection_confirmation import Confirmation
+from resil.record.protection_state import confirmation_line
 from resil.trace.run import Run
 from testkit.errors import about
 
@@ -216,6 +217,35 @@ def test_a_broken_mechanism_is_not_confirmed(file, old, new, why, again):
     source.write_text(text)
     with pytest.raises(StoreError, check=about("--verify-network.looks")):
         verified(again)
+
+
+def test_logic_that_a_mechanism_adds_is_seen_by_pulses_alone(made, tmp_path, monkeypatch):
+    """The fault: a set was confirmed by upsets, beside the limit that logic had before there were voters."""
+    monkeypatch.setenv("RESIL_DATA", str(tmp_path / "data"))
+    for name in ("a.hex", "b.hex", "b.toml", "options.toml"):
+        shutil.copy(made / name, tmp_path)
+    text = (made / "a.toml").read_text()
+    pulses = text.replace('["ff"]', '["logic"]\nmodel = "set"').replace("= 1500", "= 3000")
+    (tmp_path / "pulses.toml").write_text(pulses)
+    named = '[safety]\nclaims = ["spfm_transient"]\nspfm = 0.5\nlogic = "pulses"\nleft_out = "a test"\n'
+    (tmp_path / "a.toml").write_text(f"{text}\n{named}")
+    for file, out in (("pulses.toml", "pulses"), ("a.toml", "run")):
+        main(["run", str(tmp_path / file), "--out", str(tmp_path / out), "--quiet"])
+    (total,) = [own for own in Run(tmp_path / "run").summary.logic if own.block == "total"]
+    budget = total.logic_joint * total.logic_highest + 0.008
+    asked = ["--budget-fit", str(budget), "--waive", "spfm", "--options", str(tmp_path / "options.toml")]
+    assert (
+        main(["protect", str(tmp_path / "run"), *asked, "--build", str(tmp_path / "built"), "--quiet"]) == 0
+    )
+    plan = plan_of(tmp_path)
+    found = verified(tmp_path, sizes=FEW)
+    (row,) = found.networks
+    assert plan.networks[0].corner_fit_hi <= budget
+    assert row.logic_fit_hi > plan.logic.fit_hi
+    assert any(reason.endswith(f"asked: {budget:g} FIT or less") for reason in found.reasons)
+    runs = {path.name for path in (tmp_path / "built" / "confirmation" / "b").iterdir()}
+    assert runs == {"upsets", "stuck-at", "logic"}
+    assert "in storage, and at most" in confirmation_line(state(tmp_path))
 
 
 def elsewhere(folder):

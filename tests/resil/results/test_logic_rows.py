@@ -69,7 +69,7 @@ def test_the_highest_rate_of_pulses_decides_a_rate():
 
 def test_what_was_not_assessed_is_said_and_nothing_else():
     found = rows(grounds())
-    for name in ("spfm_transient", "spfm_in_use"):
+    for name in ("spfm_transient", "spfm_in_use", "due_rate", "single_point_transient", "safe_transient"):
         assert f"Without {NO_LOGIC}." in found[name].reason
     both = NamedRun(STUCK, None, "stuck").joined(NamedRun(PINS, None, "pins"))
     alone = NamedRun(STUCK, None, "stuck", without=NO_PERMANENT_LOGIC)

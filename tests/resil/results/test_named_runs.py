@@ -11,6 +11,7 @@ import pytest
 
 from resil.cli import main
 from resil.errors import ExitCode, StoreError
+from resil.record.blocks import NO_SITES
 from resil.results import named_runs
 from resil.stats.logic_rates import load_logic
 from resil.stats.technology import load_technology
@@ -289,6 +290,14 @@ def test_stuck_pins_are_added_to_stuck_bits_and_no_longer_said_to_be_missing(fol
     assert rows["spfm_permanent"]["value"] == pytest.approx(expected)
     assert "300 stuck pins of 10,066 of" in rows["spfm_permanent"]["origin"]
     assert "permanent faults of logic" not in json.dumps(summary["safety"]["rows"])
+    # The mechanism names a register: the pins of its flip-flops are no comparator.
+    bare = "no gate lies below the storage of error: faults in its logic are not in it"
+    assert bare in rows["lfm_permanent"]["reason"]
+    assert bare in rows["pmhf_share"]["reason"]
+    whole = {**named, '["u_dut.u_control.round_q"]': '["u_dut.u_control"]'}
+    _, _, rows = judge(folder, whole)
+    assert "faults in its logic" not in rows["lfm_permanent"]["reason"] + rows["pmhf_share"]["reason"]
+    _, summary, rows = judge(folder, named)
     titles = [variation["title"] for variation in summary["safety"]["sensitivity"]]
     assert "base rates of permanent faults highest and of logic highest" in titles
     share = next(own for own in summary["logic"] if (own["faults"], own["block"]) == ("permanent", "total"))
@@ -334,7 +343,7 @@ def _finished(monkeypatch, counts=None, **definition):
     recorded = {**here, "sites": "with cells", "netlist": "n", **definition}
     monkeypatch.setattr(named_runs, "recorded_definition", lambda path: recorded)
     strata = [
-        SimpleNamespace(block=block, counts={"masked": number})
+        SimpleNamespace(block=block, kind="logic", counts={"masked": number})
         for block, number in (counts or {"a": 9, "b": 9}).items()
     ]
     summary = SimpleNamespace(
@@ -378,6 +387,56 @@ def test_a_run_without_strata_has_injected_nothing(monkeypatch):
     found.summary.strata = []
     with pytest.raises(StoreError, match="found none into any"):
         named_runs._check_logic(found, bench, {})
+
+
+def test_storage_that_was_struck_does_not_stand_for_the_logic_of_its_block(monkeypatch):
+    """The fault: in a run of both a block passed though none of its cells was struck."""
+    found, bench = _finished(monkeypatch)
+    one = SimpleNamespace(block="b", kind="ff", counts={"masked": 9})
+    found.summary.strata = [
+        *found.summary.strata[:1],
+        one,
+        SimpleNamespace(block="b", kind="logic", counts={}),
+    ]
+    with pytest.raises(StoreError, match="found none into b"):
+        named_runs._check_logic(found, bench, {})
+
+
+def test_cells_without_sites_are_said_to_be_in_no_row(folder, pulses, monkeypatch):
+    """The fault: what a run of logic could not strike was said in its own report alone."""
+    note = f"3 {NO_SITES}, as it drives a clock: u_a.U1"
+    monkeypatch.setattr(named_runs, "_without_sites", lambda found: [f"{note}."])
+    _, _, rows = judge(folder, {'permanent = "stuck"': 'permanent = "stuck"\nlogic = "pulses"'})
+    for name in ("spfm_transient", "due_rate"):
+        assert f"{note}." in rows[name]["reason"]
+    monkeypatch.undo()
+    summary = SimpleNamespace(notes=("another", note))
+    assert named_runs._without_sites(SimpleNamespace(summary=summary)) == [f"{note}."]
+
+
+def test_pulses_in_one_block_do_not_stand_for_all(folder, pulses, monkeypatch):
+    """The fault: a block without a stratum was in no sum, and nothing said so."""
+    whole = named_runs._pins
+
+    def more(settings, bench, found):
+        cells, gates = whole(settings, bench, found)
+        return {**cells, ("elsewhere", "logic", False): 5}, gates
+
+    monkeypatch.setattr(named_runs, "_pins", more)
+    _, summary, rows = judge(folder, {'permanent = "stuck"': 'permanent = "stuck"\nlogic = "pulses"'})
+    assert rows["spfm_transient"]["state"] == "not assessed"
+    assert "found none into elsewhere" in rows["spfm_transient"]["reason"]
+    assert summary["logic"] == []
+
+
+def test_a_choice_is_refused_where_the_named_run_of_pulses_says_nothing(folder, pulses, capsys):
+    """The fault: a set was chosen for storage alone, and nothing told of the run that could not be used."""
+    judge(folder, {'permanent = "stuck"': 'permanent = "stuck"\nlogic = "nowhere"'})
+    capsys.readouterr()
+    for granularity in ("block", "register"):
+        wanted = ["--budget-fit", "0.02", "--waive", "spfm", "--granularity", granularity]
+        assert main(["protect", str(folder / "upsets"), *wanted]) == ExitCode.USAGE
+        assert "[safety] logic cannot be used" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("derated", [False, True])
