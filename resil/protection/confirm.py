@@ -11,7 +11,7 @@ from resil.campaign.safety import SafetySettings
 from resil.protection.corners import CENTRE, Corner, Corners, with_logic
 from resil.protection.logic import PulseRates
 from resil.protection.observed import LEAST, MOST, STATED, Copies, Observed, evidence_of
-from resil.protection.options import ProtectionError
+from resil.protection.options import ProtectionError, ProtectionOption
 from resil.protection.sample_size import ENDLESS, SIZES, ExpectedStorage, InjectionSpread, spread_needed
 from resil.protection.sensitive import asked_text, can_refuse, missed_limits
 from resil.record.golden import DIFFERS
@@ -38,6 +38,7 @@ def confirmation(
     hazardous: Collection[str],
     confidence: float,
     corners: Corners | None = None,
+    reserve: float = 0.0,
 ) -> NewData:
     """Return what new injections say of a plan.
 
@@ -67,10 +68,11 @@ def confirmation(
         hazardous: Outcomes that count as failures.
         confidence: Of the plan's campaign.
         corners: Of its raw rates, and of the sizes of upsets.
+        reserve: What its options may leave less than it says: `weak_reserve`.
     """
     joint = 1.0 - (1.0 - confidence) / len(observed)
     rows = [_network(plan, found, hazardous, joint, corners or {}) for found in observed]
-    worst = max(rows, key=lambda row: row.fit_hi)
+    worst, least = max(rows, key=lambda row: row.fit_hi), least_predicted(plan, reserve)
     against = [
         [
             *_too_low(plan, row),
@@ -81,7 +83,7 @@ def confirmation(
         ]
         for row, found in zip(rows, observed, strict=True)
     ]
-    reasons = [*(reason for own in against for reason in own), *_too_high(plan, rows)]
+    reasons = [*(reason for own in against for reason in own), *_too_high(least, rows)]
     injections, struck = sum(row.injections for row in rows), sum(row.copies for row in rows)
     mechanisms = tuple(_upsets_of(found.network, own) for found in observed for own in found.copies)
     bad = sum(own.hazardous + own.beyond_hazardous for own in mechanisms)
@@ -90,7 +92,7 @@ def confirmation(
         reasons=tuple(reasons),
         predicted=Predicted(
             fit=predicted_fit(plan),
-            fit_lo=least_predicted(plan),
+            fit_lo=least,
             fit_hi=_chosen(plan.fit_hi),
             spfm=plan.spfm,
             spfm_lo=plan.spfm_lo,
@@ -127,13 +129,43 @@ def predicted_fit(plan: Protection) -> float:
     return max(_chosen(plan.fit), sum(others) / len(others) if others else 0.0)
 
 
-def least_predicted(plan: Protection) -> float:
+def least_predicted(plan: Protection, reserve: float = 0.0) -> float:
     """Return the least hazardous FIT that a plan predicts for a network.
 
     Networks differ tenfold, and a new one may be as harmless as the most harmless of those that chose: the
-    least that the set leaves on any of them, or that sets chosen without one leave on that one.
+    least that the set leaves on any of them, or that sets chosen without one leave on that one. Of each that
+    is the lower end: as many times below the estimate as its upper limit is above it, and with options at the
+    strong ends of their ranges, where the estimate has the weak ones.
+
+    Args:
+        plan: Of a set.
+        reserve: `weak_reserve` of its options.
     """
-    return min([_chosen(plan.fit), *(own.fit for own in (*plan.networks, *plan.hold_out))])
+    before = sum(choice.fit_before for choice in plan.choices)
+    rows = [(_chosen(plan.fit), _chosen(plan.fit_hi), before)]
+    rows += [(own.fit, own.fit_hi, own.fit_before) for own in (*plan.networks, *plan.hold_out)]
+    lower = (
+        fit * min(1.0, fit / most if most else 1.0) - reserve * max(0.0, whole - fit)
+        for fit, most, whole in rows
+    )
+    return max(0.0, min(lower))
+
+
+def weak_reserve(
+    plan: Protection, options: Mapping[str, ProtectionOption], hazardous: Collection[str]
+) -> float:
+    """Return what may be left less than a plan says, at most, as a share of what its set takes away.
+
+    An option that covers 99 % at the weak end of its range, and all at the strong end, takes 1 / 99 more.
+    """
+    names = {name for choice in plan.choices for name in choice.option.split("+")}
+    shares = [0.0]
+    for option in (options[name] for name in sorted(names & options.keys())):
+        for kind in option.protects:
+            weak = option.worst_residual_share(kind, hazardous)
+            strong = option.best_residual_share(kind, hazardous)
+            shares += [(weak - strong) / (1.0 - weak)] if weak < 1.0 else []
+    return max(shares)
 
 
 def _chosen(value: float | None) -> float:
@@ -382,8 +414,8 @@ def _too_low(plan: Protection, row: ConfirmingNetwork) -> list[str]:
     ]
 
 
-def _too_high(plan: Protection, rows: Sequence[ConfirmingNetwork]) -> list[str]:
-    least, most = least_predicted(plan), max(row.fit_hi for row in rows)
+def _too_high(least: float, rows: Sequence[ConfirmingNetwork]) -> list[str]:
+    most = max(row.fit_hi for row in rows)
     if least <= most:
         return []
     return [f"predicted at least {least:.3g} FIT is too high: at most {most:.3g} FIT measured"]

@@ -132,6 +132,11 @@ class ProtectionOption:
         weak_factor = self._or(self.raw_factor_high, self.raw_factor)
         return self._residual(kind, hazardous, weak_factor, self._or(self.coverage_low, self.coverage))
 
+    def best_residual_share(self, kind: str, hazardous: Collection[str]) -> float:
+        """Return the least that `residual_share` may be, at the strong ends of factor and coverage."""
+        strong_factor = self._or(self.raw_factor_low, self.raw_factor)
+        return self._residual(kind, hazardous, strong_factor, self._or(self.coverage_high, self.coverage))
+
     def _residual(self, kind: str, hazardous: Collection[str], factor: float, coverage: float) -> float:
         if kind not in self.protects:
             return 1.0

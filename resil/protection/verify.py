@@ -20,7 +20,7 @@ from resil.networks import zoo
 from resil.prepare import prepare, target_of
 from resil.progress import Progress
 from resil.protection.build_rtl import longest_operation_of, same_runs
-from resil.protection.confirm import Allowed, confirmation, latent_coverage, planned_upsets
+from resil.protection.confirm import Allowed, confirmation, latent_coverage, planned_upsets, weak_reserve
 from resil.protection.corners import corners_of
 from resil.protection.judges import require_sensitive
 from resil.protection.ledger import LookLedger
@@ -163,7 +163,8 @@ def verify_build(
         found = _upsets(own, name, place / "upsets", built, upsets, progress)
         observed.append(replace(found, unprotected=bare[name].strata))
     _require_one_rtl([folder / CONFIRMATION / name for name in works], digest)
-    data = confirmation(plan, observed, campaign.hazardous, confidence, corners)
+    reserve = weak_reserve(plan, known.options, campaign.hazardous)
+    data = confirmation(plan, observed, campaign.hazardous, confidence, corners, reserve)
     if built.changed:
         data = data.changed(confirmed=False, reasons=(*data.reasons, _CHANGED))
     confirmed = Confirmation(

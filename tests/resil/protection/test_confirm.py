@@ -8,8 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from resil.protection.confirm import confirmation, latent_coverage
+from resil.protection.confirm import confirmation, latent_coverage, weak_reserve
 from resil.protection.observed import Copies, Observed, ObservedStratum
+from resil.protection.options import load_options
 from resil.protection.texts import confirmation_text
 from resil.record.golden import GoldenComparison
 from resil.record.protection_parts import PlanBasis
@@ -17,7 +18,7 @@ from resil.record.protection_state import ProtectionState, confirmation_line
 from resil.stats.evidence import PooledGroup
 from resil.stats.intervals import clopper_pearson
 from tests.resil.protection import plans
-from tests.resil.protection.plans import plan_of
+from tests.resil.protection.plans import block_choice, plan_of
 
 PLAN = plan_of(
     fit=0.010,
@@ -69,11 +70,32 @@ def test_what_is_measured_confirms():
     assert found.copies.harmless_lo > 0.9988
 
 
+def covered(fit, before):
+    """A plan that leaves so much of what was there, by parity on flip-flops at the weak end of its range."""
+    block = block_choice("cc", {"ff": fit}).model_copy(update={"option": "flop_parity", "fit_before": before})
+    return PLAN.changed(fit=fit, fit_hi=1.1 * fit, choices=(block,))
+
+
+def test_a_set_that_leaves_nothing_is_not_predicted_too_high():
+    """The fault: of a set that covers all, 1 % is counted as left, and the truth, none, was no part of it."""
+    options = load_options(None).options
+    plan = covered(0.04, before=4.0)
+    reserve = weak_reserve(plan, options, HAZARDOUS)
+    assert reserve == pytest.approx(0.01 / 0.99)
+    none = [on(bad=0, injections=5000)]
+    assert confirmation(plan, none, HAZARDOUS, 0.95, None, reserve).reasons == ()
+    # What no option covers stays predicted, whatever options are worth at their strong ends.
+    for other, own in ((plan, 0.0), (covered(0.04, before=0.5), reserve)):
+        found = confirmation(other, none, HAZARDOUS, 0.95, None, own)
+        assert "is too high" in " ".join(found.reasons)
+        assert found.predicted.fit_lo > found.measured.fit_hi
+
+
 @pytest.mark.parametrize(
     ("observed", "changes", "why"),
     [
         ((on(),), {"fit": 0.0005}, "predicted 0.0005 FIT is too low"),
-        ((on(),), {"fit": 0.04}, "predicted at least 0.04 FIT is too high"),
+        ((on(),), {"fit": 0.04, "fit_hi": 0.05}, "predicted at least 0.032 FIT is too high"),
         ((on(),), {"budget_fit": 0.02}, "asked: 0.02 FIT or less"),
         ((on(),), {"spfm_target": 0.999}, "asked: 99.900% or more"),
         (

@@ -62,7 +62,7 @@ def plan(fit, hold_out=(), **limits):
     """A plan with these limits alone; if there is none, with one that nothing misses."""
     others = tuple(judged(value) for value in hold_out)
     asked = {"budget_fit": None, "due_fit_target": 1e9} | limits
-    return plan_of(fit=fit, spfm=0.99, spfm_lo=0.9, hold_out=others, **asked)
+    return plan_of(fit=fit, fit_hi=2.0 * fit, spfm=0.99, spfm_lo=0.9, hold_out=others, **asked)
 
 
 def test_the_prediction_is_that_for_hold_out_networks_if_it_is_more():
