@@ -37,6 +37,8 @@ _LATCH = re.compile(r"(?i)latch|\$sr$|_sr_")
 
 # Registers that a remark names one by one.
 _NAMED = 8
+# Registers that a line for a target file names.
+_KEPT = 24
 
 
 @dataclass
@@ -155,9 +157,22 @@ class _Follower:
             bits[run.hardware][self._sites[run.first].element.path] += run.bits
         return [
             f"{own.total():,} bits of the source code are no hardware and have no fault rate, {_WHY[what]}: "
-            f"{_most(own)}"
+            f"{_most(own)}{self._as_redundancy(found) if what is Hardware.DUPLICATE else ''}"
             for what, own in sorted(bits.items())
         ]
+
+    def _as_redundancy(self, found: Iterable[Absent]) -> str:
+        """Say what keeps copies apart: those that were merged, with what they were merged into."""
+        elements = self._sites.elements
+        merged = {
+            elements[self._sites.element_index(site)].path
+            for run in found
+            if run.same_as is not None
+            for site in (run.first, run.same_as)
+        }
+        named = ", ".join(json.dumps(path) for path in sorted(merged)[:_KEPT])
+        more = ", ..." if len(merged) > _KEPT else ""
+        return f"; copies that are redundancy stay with keep = [{named}{more}] in the target file"
 
     def _doubts(self, strays: int) -> list[str]:
         doubts = []

@@ -178,7 +178,10 @@ def test_what_is_said_of_it(elaboration):
     said = " | ".join(elaboration.warnings)
     assert "32 bits of the source code are no hardware and have no fault rate, latches that synthesis" in said
     assert "(full case, loop variable): u_dut.k (32)" in said
-    assert "equal to others, whose flip-flop serves for both: u_dut.second_q (8), u_dut.wide_q (6)" in said
+    assert (
+        "equal to others, whose flip-flop serves for both: u_dut.second_q (8), u_dut.wide_q (6); copies"
+        in said
+    )
 
 
 def test_pieces_leave_out_what_is_no_hardware(elaboration):
