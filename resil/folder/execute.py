@@ -24,7 +24,7 @@ from resil.rtl_harness.faults import Injection
 
 # Faults that an engine gets at once: so many that walks through the golden run cost each little and that many
 # come to the same states, so few that memory does not grow with the campaign.
-CALL_FAULTS = 1 << 20
+CALL_FAULTS = 1 << 21
 PART_ROWS = 16_384
 PART_SECONDS = 5.0
 

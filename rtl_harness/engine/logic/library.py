@@ -200,7 +200,7 @@ class LogicCounts:
     """What was done for runs so far.
 
     Attributes:
-        evaluations: Of a gate for 512 machines.
+        evaluations: Of a gate, or of a fanout-free region, for 512 machines.
         group_cycles: Cycles of 512 machines.
         lane_cycles: Cycles of machines.
         loops: Machines whose state came again.

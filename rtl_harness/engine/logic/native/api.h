@@ -105,7 +105,7 @@ struct LogicLimits {
 };
 
 struct LogicCounts {
-  uint64_t evaluations;    // of a gate for 512 machines
+  uint64_t evaluations;    // of a gate, or of a fanout-free region, for 512 machines
   uint64_t group_cycles;   // cycles of 512 machines
   uint64_t lane_cycles;    // cycles of machines
   uint64_t loops;          // machines whose state came again

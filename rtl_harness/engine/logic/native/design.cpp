@@ -211,3 +211,29 @@ std::vector<uint8_t> Design::reaching() const {
   }
   return found;
 }
+
+std::vector<uint32_t> Design::path(int32_t operand, int32_t net) const {
+  // Ahead along what takes the net, then those of which the other one depends.
+  const uint32_t first = static_cast<uint32_t>(operand / 4), last = static_cast<uint32_t>(driver[net]);
+  std::vector<uint32_t> ahead{first}, found;
+  for (size_t i = 0; i < ahead.size(); ++i) {
+    const int32_t own = originals[ahead[i]].y;
+    if (own == net) continue;
+    for (uint32_t k = first_target[own]; k < first_target[own + 1]; ++k) {
+      const uint32_t gate = target[k];
+      const bool within = gate <= last && gates[gate].s != kReadGate;
+      if (within && std::find(ahead.begin(), ahead.end(), gate) == ahead.end()) ahead.push_back(gate);
+    }
+  }
+  std::sort(ahead.rbegin(), ahead.rend());
+  std::vector<int32_t> needed{net};
+  for (const uint32_t gate : ahead) {
+    const Gate& g = originals[gate];
+    if (std::find(needed.begin(), needed.end(), g.y) == needed.end()) continue;
+    found.push_back(gate);
+    needed.insert(needed.end(), {g.a, g.b, g.s});
+  }
+  std::reverse(found.begin(), found.end());
+  if (found.empty() || found.front() != first) throw std::runtime_error("an open pin is none of what it is open for");
+  return found;
+}

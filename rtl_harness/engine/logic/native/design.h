@@ -32,7 +32,6 @@ struct Design {
   static size_t sets(size_t targets) { return (targets + kSet - 1) / kSet; }
   size_t first_flip_flop() const { return sets(gates.size()) * kSet; }
   size_t first_write() const { return first_flip_flop() + sets(flip_flops.size()) * kSet; }
-  size_t targets() const { return first_write() + sets(writes.size()) * kSet; }
 
   uint64_t nets;
   std::vector<Mux> gates;
@@ -61,6 +60,9 @@ struct Design {
   std::vector<int32_t> driver;          // gate that drives a net; -1 if none does
   std::vector<uint32_t> first_target;   // by net
   std::vector<uint32_t> target;
+
+  /// Gates from the one with an open operand, `gate * 4 + column`, to the one that drives a net, in their order.
+  std::vector<uint32_t> path(int32_t operand, int32_t net) const;
 
   /// Whether something that is observed depends on each net.
   std::vector<uint8_t> reaching() const;

@@ -20,21 +20,22 @@ bool has_bit(const std::vector<uint64_t>& bits, size_t i) { return bits[i / 64] 
 
 }  // namespace
 
-Evaluator::Evaluator(const Design& d, const Golden& golden, const Memories& memories)
+Evaluator::Evaluator(const Design& d, const Regions& regions, const Golden& golden, const Memories& memories)
     : design_(d),
+      regions_(regions),
       golden_(golden),
       memories_(memories),
       differs_(d.nets),
       stored_(d.flip_flops.size()),
-      dirty_(d.targets() / 64),
-      sets_(d.targets() / Design::kSet),
-      involved_(golden.gate_words()),
+      dirty_(regions.targets() / 64),
+      sets_(regions.targets() / Regions::kSet),
+      involved_(regions.words()),
       is_touched_((d.nets + 63) / 64),
       is_stored_touched_((d.flip_flops.size() + 63) / 64),
       reading_(d.reads.size()),
       writing_(d.writes.size()),
       is_held_(is_touched_.size()),
-      is_held_gate_(involved_.size()) {}
+      is_held_region_(involved_.size()) {}
 
 void Evaluator::hold(std::vector<Held>& held) {
   held_ = &held;
@@ -46,7 +47,7 @@ void Evaluator::hold(std::vector<Held>& held) {
       held_loads_[h.at] = i;
     } else if (h.kind == kOperandPin) {
       held_operands_[static_cast<size_t>(h.at)].push_back(i);
-      set_bit(is_held_gate_, static_cast<size_t>(h.at));
+      set_bit(is_held_region_, regions_.region_of[h.at]);
     } else if (h.kind == kOpenDataPin) {
       open_data_[h.at].push_back(i);
     } else {
@@ -88,8 +89,8 @@ void Evaluator::enter(uint64_t r, const std::vector<Stored>& state, std::vector<
     if (h.kind == kOperandPin) gate = h.at;
     if (h.kind == kNetPin || is_dynamic(h.kind)) gate = design_.driver[h.at];
     if (gate < 0) continue;
-    mark(static_cast<size_t>(gate));
-    set_bit(involved_, static_cast<size_t>(gate));
+    mark(regions_.region_of[gate]);
+    set_bit(involved_, regions_.region_of[gate]);
   }
 }
 
@@ -100,7 +101,7 @@ void Evaluator::store(uint32_t i, const Lanes& d) {
   }
   stored_[i] = d;
   // What it takes next has to be looked at, whether that changes or not.
-  mark(design_.first_flip_flop() + i);
+  mark(regions_.first_flip_flop() + i);
   set(design_.flip_flops[i].q, d);
 }
 
@@ -134,11 +135,11 @@ void Evaluator::assign(int32_t net, const Lanes& d) {
     set_bit(is_touched_, static_cast<size_t>(net));
     touched_.push_back(net);
   }
-  const uint32_t end = design_.first_target[net + 1];
-  for (uint32_t i = design_.first_target[net]; i < end; ++i) {
-    const uint32_t target = design_.target[i];
+  const uint32_t end = regions_.first_target[net + 1];
+  for (uint32_t i = regions_.first_target[net]; i < end; ++i) {
+    const uint32_t target = regions_.target[i];
     mark(target);
-    if (fresh && target < design_.gates.size()) set_bit(involved_, target);
+    if (fresh && target < regions_.cells.size()) set_bit(involved_, target);
   }
 }
 
@@ -176,35 +177,11 @@ Lanes Evaluator::otherwise(const Held& h, const Lanes& value) {
   return other_.back().second;
 }
 
-// Gates from the one with the open operand to what it is about, in their order.
 const std::vector<uint32_t>& Evaluator::path(const Held& h) {
   const int32_t target = h.kind == kOpenPin ? h.at : design_.flip_flops[h.at].d;
   const auto [at, fresh] = paths_.try_emplace({h.column, target});
-  std::vector<uint32_t>& found = at->second;
-  if (!fresh) return found;
-  // Ahead along what takes the net, then those of which the target depends.
-  const uint32_t first = static_cast<uint32_t>(h.column / 4), last = static_cast<uint32_t>(design_.driver[target]);
-  std::vector<uint32_t> ahead{first};
-  for (size_t i = 0; i < ahead.size(); ++i) {
-    const int32_t net = design_.originals[ahead[i]].y;
-    if (net == target) continue;
-    for (uint32_t k = design_.first_target[net]; k < design_.first_target[net + 1]; ++k) {
-      const uint32_t gate = design_.target[k];
-      const bool within = gate <= last && design_.gates[gate].s != kReadGate;
-      if (within && std::find(ahead.begin(), ahead.end(), gate) == ahead.end()) ahead.push_back(gate);
-    }
-  }
-  std::sort(ahead.rbegin(), ahead.rend());
-  std::vector<int32_t> needed{target};
-  for (const uint32_t gate : ahead) {
-    const Gate& g = design_.originals[gate];
-    if (std::find(needed.begin(), needed.end(), g.y) == needed.end()) continue;
-    found.push_back(gate);
-    needed.insert(needed.end(), {g.a, g.b, g.s});
-  }
-  std::reverse(found.begin(), found.end());
-  if (found.empty() || found.front() != first) throw std::runtime_error("an open pin is none of what it is open for");
-  return found;
+  if (fresh) at->second = design_.path(h.column, target);
+  return at->second;
 }
 
 // What nets with an open pin have in the row that is left.
@@ -221,7 +198,7 @@ void Evaluator::keep() {
 void Evaluator::mark_dynamic() {
   for (const uint32_t at : dynamic_) {
     const Held& h = (*held_)[at];
-    if (any(h.lanes()) && design_.driver[h.at] >= 0) mark(static_cast<size_t>(design_.driver[h.at]));
+    if (any(h.lanes()) && design_.driver[h.at] >= 0) mark(regions_.region_of[design_.driver[h.at]]);
   }
 }
 
@@ -240,7 +217,7 @@ bool Evaluator::bridge() {
 }
 
 void Evaluator::evaluate(size_t i) {
-  const Mux& g = design_.gates[i];
+  const Mux& g = regions_.cells[i];
   const uint32_t net_a = g.a / 2, net_b = g.b / 2;
   const bool golden_s = golden(static_cast<int32_t>(g.s));
   const bool golden_a = golden(static_cast<int32_t>(net_a)) != (g.a & 1);
@@ -251,10 +228,37 @@ void Evaluator::evaluate(size_t i) {
   set(static_cast<int32_t>(g.y), ((s & b) | (~s & a)) ^ spread(golden_s ? golden_b : golden_a));
 }
 
+void Evaluator::evaluate_region(size_t i) {
+  const Mux& cell = regions_.cells[i];
+  const uint32_t* const nets = regions_.code.data() + cell.a;
+  const uint32_t inputs = cell.b & 0xffff, operations = cell.b >> 16;
+  Lanes value[Regions::kSlots], some = {};
+  value[0] = Lanes{};
+  for (uint32_t k = 0; k < inputs; ++k) {
+    const Lanes d = differs_[nets[k]];
+    some |= d;
+    value[1 + k] = d ^ spread(golden(static_cast<int32_t>(nets[k])));
+  }
+  const int32_t y = static_cast<int32_t>(cell.y);
+  if (!any(some)) {
+    if (!has_bit(is_held_, cell.y)) clear_bit(involved_, i);
+    return set(y, Lanes{});
+  }
+  const auto operand = [&](uint32_t of) { return value[of & 0x7f] ^ spread(of >> 7 & 1); };
+  const uint32_t* const code = nets + inputs;
+  Lanes* next = value + 1 + inputs;
+  for (uint32_t k = 0; k < operations; ++k) {
+    const Lanes s = operand(code[k] & 0xff), a = operand(code[k] >> 8 & 0xff), b = operand(code[k] >> 16);
+    *next++ = (s & b) | (~s & a);
+  }
+  set(y, next[-1] ^ spread(golden(y)));
+}
+
 void Evaluator::evaluate_held(size_t i) {
-  const Gate& g = design_.originals[i];
+  const uint32_t gate = regions_.root_of[i];
+  const Gate& g = design_.originals[gate];
   std::array<Lanes, 4> operand{Lanes{}, value(g.a), value(g.b), value(g.s)};
-  for (const uint32_t at : held_operands_.at(i)) {
+  for (const uint32_t at : held_operands_.at(gate)) {
     const Held& h = (*held_)[at];
     operand[h.column] = forced(h, operand[h.column]);
   }
@@ -264,13 +268,17 @@ void Evaluator::evaluate_held(size_t i) {
 // What the gates of a word of marks will need comes from far: ask for it ahead.
 void Evaluator::fetch(size_t word) const {
   for (uint64_t left = dirty_[word]; left; left &= left - 1) {
-    const Mux& g = design_.gates[64 * word + static_cast<size_t>(std::countr_zero(left))];
+    const Mux& g = regions_.cells[64 * word + static_cast<size_t>(std::countr_zero(left))];
     if (g.s == kReadGate) continue;
-    __builtin_prefetch(&differs_[g.s]);
-    __builtin_prefetch(&differs_[g.a / 2]);
-    __builtin_prefetch(&differs_[g.b / 2]);
+    if (g.s == kRegion) {
+      for (uint32_t k = 0; k < (g.b & 0xffff); ++k) __builtin_prefetch(&differs_[regions_.code[g.a + k]]);
+    } else {
+      __builtin_prefetch(&differs_[g.s]);
+      __builtin_prefetch(&differs_[g.a / 2]);
+      __builtin_prefetch(&differs_[g.b / 2]);
+    }
     __builtin_prefetch(&differs_[g.y]);
-    __builtin_prefetch(&design_.first_target[g.y]);
+    __builtin_prefetch(&regions_.first_target[g.y]);
   }
 }
 
@@ -286,7 +294,7 @@ void Evaluator::settle(uint64_t written) {
 
 uint64_t Evaluator::sweep() {
   uint64_t evaluated = 0;
-  for (size_t set = 0; set < Design::sets(design_.gates.size()); ++set) {
+  for (size_t set = 0; set < Regions::sets(regions_.cells.size()); ++set) {
     for (; sets_[set]; sets_[set] &= sets_[set] - 1) {
       const size_t word = 64 * set + static_cast<size_t>(std::countr_zero(sets_[set]));
       if (const uint64_t later = sets_[set] & (sets_[set] - 1)) {
@@ -296,9 +304,12 @@ uint64_t Evaluator::sweep() {
         const size_t i = 64 * word + static_cast<size_t>(std::countr_zero(dirty_[word]));
         dirty_[word] &= dirty_[word] - 1;
         ++evaluated;
-        if (design_.gates[i].s == kReadGate) {
-          read(design_.gates[i].a);
-        } else if (has_bit(is_held_gate_, i)) {
+        const uint32_t kind = regions_.cells[i].s;
+        if (kind == kRegion) {
+          evaluate_region(i);
+        } else if (kind == kReadGate) {
+          read(regions_.cells[i].a);
+        } else if (has_bit(is_held_region_, i)) {
           evaluate_held(i);
         } else {
           evaluate(i);
@@ -313,10 +324,10 @@ uint64_t Evaluator::sweep() {
 void Evaluator::mark_reads(uint64_t written) {
   const uint64_t* const changed = golden_.changed(r_);
   for (size_t memory = 0; memory < design_.memories.size(); ++memory) {
-    for (const uint32_t gate : design_.reads_of[memory]) {
-      const uint32_t port = design_.gates[gate].a;
-      const bool moved = entered_ || memory >= 64 || (written >> memory & 1) || (changed[gate / 64] >> (gate % 64) & 1);
-      if (moved && (reading_[port] || overlay_->find(memory, golden_.read_word(r_, port)))) mark(gate);
+    for (const uint32_t cell : regions_.reads_of[memory]) {
+      const uint32_t port = regions_.cells[cell].a;
+      const bool moved = entered_ || memory >= 64 || (written >> memory & 1) || (changed[cell / 64] >> (cell % 64) & 1);
+      if (moved && (reading_[port] || overlay_->find(memory, golden_.read_word(r_, port)))) mark(cell);
     }
   }
   entered_ = false;
@@ -391,7 +402,7 @@ void Evaluator::step(const Lanes& live, bool dense) {
     if (any(d ^ stored_[i])) next_.push_back({i, d});
   };
   if (dense) {
-    each_marked(design_.first_flip_flop(), design_.flip_flops.size(), [](size_t) {});
+    each_marked(regions_.first_flip_flop(), design_.flip_flops.size(), [](size_t) {});
     std::vector<Lanes> all(design_.flip_flops.size());
     for (uint32_t i = 0; i < all.size(); ++i) all[i] = taken(i, next);
     for (const Design::Load& l : design_.loads) {
@@ -408,9 +419,9 @@ void Evaluator::step(const Lanes& live, bool dense) {
       if (any(all[i] ^ stored_[i])) next_.push_back({i, all[i]});
     }
   } else {
-    for (const auto& [flip_flop, at] : held_data_) mark(design_.first_flip_flop() + static_cast<size_t>(flip_flop));
-    for (const auto& [flip_flop, at] : open_data_) mark(design_.first_flip_flop() + static_cast<size_t>(flip_flop));
-    each_marked(design_.first_flip_flop(), design_.flip_flops.size(),
+    for (const auto& [flip_flop, at] : held_data_) mark(regions_.first_flip_flop() + static_cast<size_t>(flip_flop));
+    for (const auto& [flip_flop, at] : open_data_) mark(regions_.first_flip_flop() + static_cast<size_t>(flip_flop));
+    each_marked(regions_.first_flip_flop(), design_.flip_flops.size(),
                 [&](size_t i) { take(static_cast<uint32_t>(i)); });
   }
   row_ = next;
@@ -455,7 +466,7 @@ std::vector<Stored> Evaluator::leave(const Lanes& live) {
   std::fill(writing_.begin(), writing_.end(), uint8_t{0});
   for (const auto& [net, at] : held_nets_) clear_bit(is_held_, static_cast<size_t>(net));
   for (const auto& [net, at] : dynamic_nets_) clear_bit(is_held_, static_cast<size_t>(net));
-  for (const auto& [gate, at] : held_operands_) clear_bit(is_held_gate_, gate);
+  for (const auto& [gate, at] : held_operands_) clear_bit(is_held_region_, regions_.region_of[gate]);
   held_nets_.clear(), held_data_.clear(), held_loads_.clear(), held_operands_.clear(), held_sources_.clear();
   dynamic_nets_.clear(), open_data_.clear(), dynamic_.clear();
   held_ = nullptr;

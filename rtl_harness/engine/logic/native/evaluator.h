@@ -3,7 +3,7 @@
 //
 // Selective evaluation. Of each net is kept in which machines it differs from the golden run. A gate is evaluated where
 // one of its inputs differs and one has changed, in the golden run or in how it differs, in the order of the gates
-// (levelised). What is equal to the golden run costs nothing, and neither does what stands still.
+// (levelised); gates of a fanout-free region are evaluated as one. What is equal to the golden run costs nothing, and neither does what stands still.
 #ifndef RESIL_LOGIC_EVALUATOR_H
 #define RESIL_LOGIC_EVALUATOR_H
 
@@ -39,7 +39,7 @@ struct Stored {
 
 class Evaluator {
  public:
-  Evaluator(const Design& design, const Golden& golden, const Memories& memories);
+  Evaluator(const Design& design, const Regions& regions, const Golden& golden, const Memories& memories);
 
   /// Begin with a row in which flip-flops differ as in `state`. What is held must stay where it is until `leave`.
   /// `kept`: what nets with an open pin had in the row before, by slot; it is kept up to date.
@@ -67,7 +67,7 @@ class Evaluator {
   /// Take the write ports of which something differs: their number, and whether that has changed.
   template <typename Take>
   void each_write(Take&& take) {
-    each_marked(design_.first_write(), design_.writes.size(), [&](size_t port) { writing_[port] = 2; });
+    each_marked(regions_.first_write(), design_.writes.size(), [&](size_t port) { writing_[port] = 2; });
     for (size_t port = 0; port < writing_.size(); ++port) {
       if (!writing_[port]) continue;
       const bool changed = writing_[port] == 2;
@@ -100,11 +100,11 @@ class Evaluator {
  private:
   void mark(size_t target) {
     dirty_[target / 64] |= uint64_t{1} << (target % 64);
-    sets_[target / Design::kSet] |= uint64_t{1} << (target / 64 % 64);
+    sets_[target / Regions::kSet] |= uint64_t{1} << (target / 64 % 64);
   }
   template <typename Take>
   void each_marked(size_t first, size_t count, Take&& take) {
-    for (size_t set = first / Design::kSet; set < Design::sets(first + count); ++set) {
+    for (size_t set = first / Regions::kSet; set < Regions::sets(first + count); ++set) {
       for (; sets_[set]; sets_[set] &= sets_[set] - 1) {
         const size_t word = 64 * set + static_cast<size_t>(std::countr_zero(sets_[set]));
         while (dirty_[word]) {
@@ -128,14 +128,16 @@ class Evaluator {
   Lanes otherwise(const Held& h, const Lanes& value);
   const std::vector<uint32_t>& path(const Held& h);
   void keep();
-  void evaluate(size_t gate);
-  void evaluate_held(size_t gate);
+  void evaluate(size_t cell);
+  void evaluate_region(size_t cell);
+  void evaluate_held(size_t cell);
   void mark_reads(uint64_t written);
   void read(uint32_t port);
   Lanes taken(uint32_t flip_flop, const uint64_t* next);
   static Lanes forced(const Held& h, const Lanes& value) { return (value & ~h.zero) | h.one; }
 
   const Design& design_;
+  const Regions& regions_;
   const Golden& golden_;
   const Memories& memories_;
   const Overlay* overlay_ = nullptr;
@@ -153,7 +155,7 @@ class Evaluator {
   std::vector<Stored> next_;
 
   std::vector<Held>* held_ = nullptr;
-  std::vector<uint64_t> is_held_, is_held_gate_;  // nets; gates with a held operand
+  std::vector<uint64_t> is_held_, is_held_region_;  // nets; regions, each of one gate, with a held operand
   std::unordered_map<int32_t, uint32_t> held_nets_, held_data_, held_loads_;
   std::unordered_map<size_t, std::vector<uint32_t>> held_operands_;
   std::vector<int32_t> held_sources_;             // nets that no gate drives

@@ -222,20 +222,21 @@ bool Golden::finish(uint64_t limit) {
   return true;
 }
 
-void Golden::prepare(uint64_t from, uint64_t to) {
+void Golden::prepare(uint64_t from, uint64_t to, const Regions& regions) {
   changed_from_ = from;
-  changed_.assign((to - from) * gate_words(), 0);
+  changed_words_ = regions.words();
+  changed_.assign((to - from) * changed_words_, 0);
   for (uint64_t r = from + 1; r < to; ++r) {
     const uint64_t* const now = row(r);
     const uint64_t* const before = row(r - 1);
     if (now == before) continue;
-    uint64_t* const into = changed_.data() + (r - from) * gate_words();
+    uint64_t* const into = changed_.data() + (r - from) * changed_words_;
     for (size_t word = 0; word < words(); ++word) {
       for (uint64_t left = now[word] ^ before[word]; left; left &= left - 1) {
         const size_t net = 64 * word + static_cast<size_t>(std::countr_zero(left));
-        for (uint32_t i = design_.first_target[net]; i < design_.first_target[net + 1]; ++i) {
-          const uint32_t target = design_.target[i];
-          if (target < design_.gates.size()) into[target / 64] |= uint64_t{1} << (target % 64);
+        for (uint32_t i = regions.first_target[net]; i < regions.first_target[net + 1]; ++i) {
+          const uint32_t target = regions.target[i];
+          if (target < regions.cells.size()) into[target / 64] |= uint64_t{1} << (target % 64);
         }
       }
     }

@@ -11,7 +11,7 @@
 #include <deque>
 #include <memory>
 
-#include "design.h"
+#include "regions.h"
 
 /// A word that a write port writes in a cycle.
 struct Written {
@@ -45,12 +45,11 @@ class Golden {
   const Written* writes_begin(uint64_t r) const { return at(r).writes.data(); }
   const Written* writes_end(uint64_t r) const { return at(r).writes.data() + at(r).writes.size(); }
   const std::vector<std::vector<uint8_t>>& initial() const { return initial_; }
-  /// Which gates have an input that is not what it was in the row before, of the rows that `prepare` was given but the
+  /// Which regions have an input that is not what it was in the row before, of the rows that `prepare` was given but the
   /// first.
-  const uint64_t* changed(uint64_t r) const { return changed_.data() + (r - changed_from_) * gate_words(); }
-  size_t gate_words() const { return Design::sets(design_.gates.size()) * Design::kSet / 64; }
+  const uint64_t* changed(uint64_t r) const { return changed_.data() + (r - changed_from_) * changed_words_; }
   /// Make what `changed` gives, for rows from `from` to before `to`; those are known.
-  void prepare(uint64_t from, uint64_t to);
+  void prepare(uint64_t from, uint64_t to, const Regions& regions);
   uint64_t number(const uint64_t* row, const std::vector<int32_t>& nets) const;
   /// Alarms that are up in any row from 1 to the end.
   uint64_t alarms() const { return alarms_; }
@@ -101,6 +100,7 @@ class Golden {
   bool still_ = false;
   std::vector<uint64_t> changed_;
   uint64_t changed_from_ = 0;
+  size_t changed_words_ = 0;
 };
 
 /// The memories of the golden run, in a row that can be gone through forwards and backwards.

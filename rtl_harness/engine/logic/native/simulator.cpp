@@ -62,6 +62,7 @@ struct LogicSimulator {
   HeldPin numbered(HeldPin pin) const;
   bool is_excited(const HeldPin& pin) const;
   int32_t fed(const HeldPin& pin) const;
+  void keep(const HeldPin& pin, std::vector<uint8_t>& kept) const;
 
   Design design;
   Golden golden;
@@ -150,21 +151,54 @@ int32_t LogicSimulator::fed(const HeldPin& pin) const {
   return pin.kind == kOperandPin ? design.originals[pin.at].y : design.flip_flops[pin.at].q;
 }
 
+// Nets that have to have differences of their own where a pin is held: those of gates with a held or an open operand,
+// too.
+void LogicSimulator::keep(const HeldPin& pin, std::vector<uint8_t>& kept) const {
+  const auto all_of = [&](size_t gate) {
+    const Gate& g = design.originals[gate];
+    kept[g.a] = kept[g.b] = kept[g.s] = kept[g.y] = 1;
+  };
+  switch (pin.kind) {
+    case kNetPin: kept[pin.at] = 1; return;
+    case kOperandPin: all_of(static_cast<size_t>(pin.at)); return;
+    case kBridgePin:
+    case kWiredPin: kept[pin.at] = kept[pin.column] = 1; return;
+    case kOpenPin:
+    case kOpenDataPin: {
+      const int32_t net = pin.kind == kOpenPin ? pin.at : design.flip_flops[pin.at].d;
+      kept[net] = 1;
+      if (pin.column < 0) return;
+      for (const uint32_t gate : design.path(pin.column, net)) all_of(gate);
+      return;
+    }
+    case kDataPin:
+    case kLoadPin:
+    case kFlipFlopUpset:
+    case kMemoryUpset: return;  // of storage
+    default: throw std::runtime_error("a pin of unknown kind");
+  }
+}
+
 void LogicSimulator::run(const HeldPins* faults, uint64_t count, const HeldPin* given, const LogicLimits& limits,
                          LogicResult* results, uint8_t* output, LogicCounts& counts) {
   const std::vector<uint8_t> same = last_output();
   const uint64_t status = golden.number(golden.last(), design.status);
   golden.need(0, 1);
-  Memories memories(design, golden);
-  Context c{design, golden, memories, Evaluator(design, golden, memories), limits, golden.alarms(), same, results,
-            output, {}, {}, {}, {}};
-  c.dense.resize(design.flip_flops.size());
-  c.alone.resize(design.writes.size());
-  c.other.resize(design.writes.size());
   uint32_t listed = 0;
   for (uint64_t i = 0; i < count; ++i) listed = std::max(listed, faults[i].first + faults[i].count);
   std::vector<HeldPin> pins(given, given + listed);
-  for (HeldPin& pin : pins) pin = numbered(pin);
+  std::vector<uint8_t> kept(design.nets);
+  for (HeldPin& pin : pins) {
+    pin = numbered(pin);
+    keep(pin, kept);
+  }
+  const Regions regions(design, std::move(kept));
+  Memories memories(design, golden);
+  Context c{design, golden, memories, Evaluator(design, regions, golden, memories), limits, golden.alarms(), same,
+            results, output, {}, {}, {}, {}};
+  c.dense.resize(design.flip_flops.size());
+  c.alone.resize(design.writes.size());
+  c.other.resize(design.writes.size());
   const std::vector<uint8_t> reaches = design.reaching();
   std::vector<uint32_t> order;
   for (uint64_t i = 0; i < count; ++i) {
@@ -193,7 +227,7 @@ void LogicSimulator::run(const HeldPins* faults, uint64_t count, const HeldPin* 
   for (uint64_t r = 0; !groups.empty() || !far.empty(); r += window) {
     memories.seek(r);  // over rows that may be gone then
     golden.need(r, r + window + 2);
-    golden.prepare(r, r + window + 1);
+    golden.prepare(r, r + window + 1, regions);
     for (auto* some : {&groups, &far}) {
       for (const auto& group : *some) {
         c.memories.seek(r);
