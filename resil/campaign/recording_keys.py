@@ -67,6 +67,13 @@ RECORDING = (
         choices=SAMPLED,
     ),
     Key(
+        "at_edge",
+        "list of strings",
+        "Inputs that the testbench changes in the instant of a clock edge and ahead of the design, as a "
+        "reset that is released by a blocking assignment: the design sees their new value at that edge.",
+        ABSENT,
+    ),
+    Key(
         "clocks",
         "list of strings",
         "Clocks besides that of the target; with them, every edge of any is a cycle.",

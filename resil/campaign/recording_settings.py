@@ -26,6 +26,7 @@ class RecordingSettings:
         begin: Time at which the replay begins, with its unit; "" for the beginning.
         end: Time at which it ends, likewise.
         sampled: One of `SAMPLED`.
+        at_edge: Inputs whose values are those at the edges, where those of others are those before.
         clocks: Clocks of the top besides the target's.
         strobes: Which outputs are compared when; all others always.
         parameters: Of the top, in place of the target's.
@@ -37,6 +38,7 @@ class RecordingSettings:
     begin: str = ""
     end: str = ""
     sampled: str = SAMPLED[0]
+    at_edge: tuple[str, ...] = ()
     clocks: tuple[str, ...] = ()
     strobes: tuple[Strobe, ...] = ()
     parameters: Mapping[str, int] = field(default_factory=dict)
@@ -67,7 +69,7 @@ def read_recording_settings(section: Section, name: str) -> RecordingSettings:
 
 
 # Of all recordings, wherever they come from.
-RECORDED_KEYS = ("from", "to", "sampled", "clocks", "strobes")
+RECORDED_KEYS = ("from", "to", "sampled", "at_edge", "clocks", "strobes")
 
 
 def read_recorded(
@@ -82,6 +84,7 @@ def read_recorded(
         begin=section.text("from") if section.has("from") else "",
         end=section.text("to") if section.has("to") else "",
         sampled=section.choice("sampled"),
+        at_edge=section.texts("at_edge") if section.has("at_edge") else (),
         clocks=section.texts("clocks") if section.has("clocks") else (),
         strobes=tuple(_strobe(table) for table in strobes),
         parameters=parameters,

@@ -136,6 +136,7 @@ def _recording(work: RecordingSettings) -> dict[str, Value | None]:
         "from": work.begin or None,
         "to": work.end or None,
         "sampled": work.sampled,
+        "at_edge": list(work.at_edge) or None,
         "clocks": list(work.clocks) or None,
         "parameters": dict(work.parameters) or None,
         "strobes": [_strobe(strobe) for strobe in work.strobes] or None,

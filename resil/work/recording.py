@@ -17,6 +17,7 @@ from resil.rtl_harness.engine.workload import Workload
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.replay.closed import Closed, ReplayRequest, close_by_recordings
 from resil.rtl_harness.replay.images import Images, images_of
+from resil.rtl_harness.replay.ports import TopPort
 from resil.rtl_harness.replay.recording import Recording, Span
 from resil.rtl_harness.replay.results import (
     beyond_tolerance,
@@ -44,7 +45,14 @@ def close_target(campaign: Campaign, settings: RecordingSettings, target: Target
     place = campaign.target
     file = place if isinstance(place, Path) else SHIPPED_TARGETS / f"{place}.toml"
     spans = tuple(Span(waves, settings.instance, settings.begin, settings.end) for waves in settings.waves)
-    asked = ReplayRequest(spans, settings.strobes, settings.clocks, settings.sampled, settings.parameters)
+    asked = ReplayRequest(
+        spans,
+        settings.strobes,
+        settings.clocks,
+        settings.sampled,
+        settings.at_edge,
+        settings.parameters,
+    )
     return close_by_recordings(target, asked, file)
 
 
@@ -148,9 +156,10 @@ def _compared(
             continue
         firsts = images_of(own, closed.layout, closed.rules, first=True)
         raw = again(_workload(settings, closed, firsts.memories, number))
+        remedy = _remedy(settings, made, closed.layout.inputs, own)
         raise HarnessError(
             f"{own.span.file}: expected the design to reproduce the outputs of the recording, found a "
-            f"difference, {differences(closed.layout, own, raw, expected)}; {_remedy(settings, made)}",
+            f"difference, {differences(closed.layout, own, raw, expected)}; {remedy}",
             "golden",
         )
     return GoldenComparison(
@@ -163,10 +172,19 @@ def _compared(
     )
 
 
-def _remedy(settings: RecordingSettings, made: Images) -> str:
+def _remedy(
+    settings: RecordingSettings, made: Images, inputs: Sequence[TopPort], recording: Recording
+) -> str:
     hints = ["check that RTL, parameters and macros are those that were recorded"]
     if settings.sampled == "before":
         hints.append('if the testbench changes inputs together with the clock, try sampled = "at"')
+        released = [own for own in recording.released(inputs) if own not in settings.at_edge]
+        if released:
+            names = ", ".join(f'"{own}"' for own in released)
+            hints.append(
+                "some inputs change in the instant of a clock edge, and the recording does not say which "
+                f"comes first: if the design sees the new value, at_edge = [{names}]"
+            )
     if settings.begin:
         hints.append(
             "let the window begin before a reset: the state at its beginning is not in the recording"

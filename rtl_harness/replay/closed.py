@@ -50,6 +50,7 @@ class ReplayRequest:
         strobes: Rows of the table of strobes.
         clocks: Clocks of the top besides the target's.
         sampled: "before" or "at" the edges.
+        at_edge: Inputs whose values are those at the edges even so.
         parameters: Of the top, in place of the target's.
     """
 
@@ -57,6 +58,7 @@ class ReplayRequest:
     strobes: tuple[Strobe, ...] = ()
     clocks: tuple[str, ...] = ()
     sampled: str = "before"
+    at_edge: tuple[str, ...] = ()
     parameters: Mapping[str, int] | None = None
 
 
@@ -108,8 +110,9 @@ def close_by_recordings(target: Target, asked: ReplayRequest, file: Path) -> Clo
     ports = read_ports(bare, parameters)
     clocks = _clocks(bare, asked, ports)
     rules = ruled(asked.strobes, ports, {alarm.output for alarm in bare.alarms.values()})
+    at_edge = _at_edge(bare, asked, ports, clocks)
     recordings = tuple(
-        read_recording(s, ports, clocks, asked.sampled, _optional(ports, rules)) for s in asked.spans
+        read_recording(s, ports, clocks, asked.sampled, _optional(ports, rules), at_edge) for s in asked.spans
     )
     layout = _layout(ports, clocks, asked.sampled, rules)
     digest = content_key(json.dumps(asdict(layout)), f"{FLAGS} flags")
@@ -137,6 +140,20 @@ def _clocks(target: Target, asked: ReplayRequest, ports: Sequence[TopPort]) -> t
                 "clock",
             )
     return clocks
+
+
+def _at_edge(
+    target: Target, asked: ReplayRequest, ports: Sequence[TopPort], clocks: Sequence[str]
+) -> tuple[str, ...]:
+    known = [port.name for port in ports if port.direction == "input" and port.name not in clocks]
+    for name in asked.at_edge:
+        if name not in known:
+            raise HarnessError(
+                f"target {target.name}: at_edge: expected inputs that are no clocks ({', '.join(known)}), "
+                f'found "{name}"; correct the name',
+                "at_edge",
+            )
+    return asked.at_edge
 
 
 def _optional(ports: Sequence[TopPort], rules: Sequence[Ruled]) -> list[str]:

@@ -95,7 +95,8 @@ def _chunk(
         bits[:, layout.clock_bits.low + number] = clock.sampled(times, before=False)[0][:, 0]
     low = layout.input_bits.low
     for port in layout.inputs:
-        values, known = recording.signals[port.name].sampled(times, before=before)
+        at = recording.is_before(port.name)
+        values, known = recording.signals[port.name].sampled(times, before=at)
         bits[:, low : low + port.width] = values
         state.unknown_inputs += int((~known).sum())
         low += port.width

@@ -35,6 +35,10 @@ class Span:
     end: str = ""
 
 
+# Changes of an input that is a reset, as it seems.
+_FEW = 4
+
+
 @dataclass(frozen=True)
 class Recording:
     """Values of the ports of a top in each cycle.
@@ -46,6 +50,7 @@ class Recording:
         clocks: Of several clocks all, in their order; of a single one nothing.
         signals: By port.
         before: Values of a cycle are those before its edge, else those at it.
+        at_edge: Inputs whose values are those at the edge even so.
     """
 
     span: Span
@@ -54,11 +59,26 @@ class Recording:
     clocks: tuple[Signal, ...]
     signals: dict[str, Signal]
     before: bool
+    at_edge: frozenset[str] = frozenset()
+
+    def is_before(self, port: str) -> bool:
+        """Whether the values of an input in a cycle are those before its edge."""
+        return self.before and port not in self.at_edge
 
     @property
     def cycles(self) -> int:
         """How many."""
         return len(self.times)
+
+    def released(self, inputs: Sequence[TopPort]) -> list[str]:
+        """Return inputs of a bit that change once or a few times, and each time in the instant of an edge."""
+        found = []
+        for port in (own for own in inputs if own.width == 1):
+            signal = self.signals[port.name]
+            inside = signal.times[(signal.times > self.times[0]) & (signal.times <= self.times[-1])]
+            if 0 < len(inside) <= _FEW and np.isin(inside, self.times).all():
+                found.append(port.name)
+        return found
 
     def lost(self, inputs: Sequence[TopPort]) -> dict[str, int]:
         """Return changes of inputs that no cycle sees, as they are gone again before its edge, by input."""
@@ -66,7 +86,7 @@ class Recording:
         for port in inputs:
             signal = self.signals[port.name]
             inside = signal.times[(signal.times > self.times[0]) & (signal.times <= self.times[-1])]
-            cycle = np.searchsorted(self.times, inside, "left" if self.before else "right")
+            cycle = np.searchsorted(self.times, inside, "left" if self.is_before(port.name) else "right")
             gone = len(cycle) - len(np.unique(cycle))
             if gone:
                 found[port.name] = gone
@@ -74,7 +94,12 @@ class Recording:
 
 
 def read_recording(
-    span: Span, ports: Sequence[TopPort], clocks: Sequence[str], sampled: str, optional: Sequence[str] = ()
+    span: Span,
+    ports: Sequence[TopPort],
+    clocks: Sequence[str],
+    sampled: str,
+    optional: Sequence[str] = (),
+    at_edge: Sequence[str] = (),
 ) -> Recording:
     """Read the ports of an instance.
 
@@ -84,6 +109,7 @@ def read_recording(
         clocks: Names of the clocks; cycles end at the rising edges of a single one, at any edge of several.
         sampled: "before" or "at" the edges.
         optional: Outputs that need not be there.
+        at_edge: Inputs that change with the clock, and whose new value the design is to see at that edge.
 
     Raises:
         HarnessError: The file or the instance is not there, a port is not in it or has another width, the
@@ -118,7 +144,7 @@ def read_recording(
             "waves.clock",
         )
     several = tuple(signals[name] for name in clocks) if len(clocks) > 1 else ()
-    found = Recording(span, waves, times, several, signals, sampled == "before")
+    found = Recording(span, waves, times, several, signals, sampled == "before", frozenset(at_edge))
     _no_other_clock(found, [port for port in ports if port.direction == "input" and port.name not in clocks])
     return found
 

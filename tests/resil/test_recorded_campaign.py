@@ -125,3 +125,54 @@ def test_protection_is_built_around_what_the_recording_drives(example, tmp_path,
     record = json.loads((tmp_path / "rtl" / "build.json").read_text())
     assert record["bit_exact"]["equal"] is True
     assert sum(record["bits"].values()) > 40
+
+
+RELEASED = """
+module released(input clk_i, input rst_i, input [7:0] data_i, output reg [7:0] sum_o);
+  always @(posedge clk_i or posedge rst_i) if (rst_i) sum_o <= 8'd1; else sum_o <= sum_o + data_i;
+endmodule
+"""
+
+
+def released_at_an_edge(folder: Path, cycles: int = 12, edge: int = 3) -> None:
+    """A design, and a recording of it in which the reset falls at a clock edge, ahead of the design."""
+    (folder / "released.v").write_text(RELEASED)
+    lines = ["$timescale 1ns $end", "$scope module tb $end", "$scope module u_dut $end"]
+    lines += [f"$var wire {w} {c} {n} $end" for w, c, n in ((1, "c", "clk_i"), (1, "r", "rst_i"))]
+    lines += [f"$var wire 8 {c} {n} $end" for c, n in (("d", "data_i"), ("s", "sum_o"))]
+    lines += ["$upscope $end", "$upscope $end", "$enddefinitions $end", "#0", "0c", "1r", "b0 d", "b1 s"]
+    total = 1
+    for cycle in range(cycles):
+        data = 7 * cycle + 3
+        total = (total + (7 * (cycle - 1) + 3) * (cycle >= edge)) & 255
+        lines += [f"#{10 * cycle + 5}", "1c", *(["0r"] if cycle == edge else [])]
+        lines += [f"b{total:b} s", f"b{data & 255:b} d", f"#{10 * cycle + 10}", "0c"]
+    (folder / "released.vcd").write_text("\n".join(lines) + "\n")
+    (folder / "target.toml").write_text(
+        'name = "released"\ntop = "released"\nsources = ["released.v"]\nclock = "clk_i"\nreset = "rst_i"\n'
+        "reset_active_low = false\n"
+    )
+    (folder / "campaign.toml").write_text(
+        '[campaign]\nname = "released"\nseed = 1\n[target]\nfile = "target.toml"\n[workload]\n'
+        'waves = "released.vcd"\ninstance = "tb.u_dut"\n[faults]\nkinds = ["ff"]\ninjections = 20\n'
+        '[technology]\nname = "finfet-16nm"\n'
+    )
+
+
+def test_a_reset_that_falls_with_the_clock_may_come_first(tmp_path, capsys):
+    """The fault: the design saw it an edge later than the recorded one had, and no key said otherwise."""
+    released_at_an_edge(tmp_path)
+    campaign = str(tmp_path / "campaign.toml")
+    run = ["run", campaign, "--out", str(tmp_path / "run"), "--workers", "1"]
+    assert main(run) == 2
+    said = capsys.readouterr().err
+    assert "at 45 ns" in said
+    assert 'if the design sees the new value, at_edge = ["rst_i"]' in said
+    assert main([*run, "--set", 'workload.at_edge=["data_i", "rst_i"]']) == 2
+    assert main([*run, "--set", 'workload.at_edge=["reset"]']) == 2
+    assert (
+        'at_edge: expected inputs that are no clocks (rst_i, data_i), found "reset"'
+        in capsys.readouterr().err
+    )
+    assert main([*run, "--set", 'workload.at_edge=["rst_i"]']) in (0, 3)
+    assert "at_edge" in (tmp_path / "run" / "campaign.toml").read_text()
