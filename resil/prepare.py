@@ -203,6 +203,32 @@ def logic_design(campaign: Campaign, progress: Progress) -> LogicDesign:
     return LogicDesign(target, elaboration, logic.netlist, workload, label, hashes, logic.remarks)
 
 
+def compared_cycles(campaign: Campaign, design: LogicDesign) -> int:
+    """Return the cycles of the golden run, in which a netlist was compared with the RTL.
+
+    Raises:
+        HarnessError: They differ; it names register, bit and cycle.
+        UnsupportedError: A flip-flop of the netlist cannot be found in the RTL.
+    """
+    from resil.rtl_harness.logic.sites import pin_sites
+    from resil.rtl_harness.logic.stuck_engine import StuckEngine
+
+    settings = campaign.execution
+    with StuckEngine(
+        design.target,
+        design.workload,
+        design.elaboration,
+        design.netlist,
+        pin_sites(design.elaboration.sites, design.netlist),
+        timeout_factor=settings.timeout_factor,
+        timeout=Timeout(settings.timeout),
+    ) as engine:
+        cycles = engine.golden().cycles
+        # It is made after a comparison of all of it.
+        assert engine.simulator
+    return cycles
+
+
 @dataclass(frozen=True)
 class _Logic:
     """The netlist of a target, and the sites in it."""

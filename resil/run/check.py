@@ -15,9 +15,23 @@ from resil.bench.site_list import block_bits, counts_text, no_bits
 from resil.campaign.campaign import Campaign, load_campaign
 from resil.campaign.overrides import Override, parse_override
 from resil.errors import ExitCode
-from resil.prepare import prepare, target_of
+from resil.prepare import compared_cycles, logic_design, prepare, target_of
 from resil.progress import Progress
-from resil.record.campaign_check import FAILED, NOT_RUN, PASSED, STEPS, BlockStorage, CampaignCheck, CheckStep
+from resil.record.campaign_check import (
+    COMPARED,
+    FAILED,
+    KNOWN,
+    NETLIST,
+    NOT_RUN,
+    OPEN,
+    PASSED,
+    PROVEN,
+    STEPS,
+    BlockEquivalence,
+    BlockStorage,
+    CampaignCheck,
+    CheckStep,
+)
 from resil.reports.table import Column, Table
 from resil.rtl_harness.design.sites import Hardware
 from resil.rtl_harness.engine.contract import CampaignEngine, GoldenRun
@@ -31,13 +45,14 @@ FAST, JUDGE = "verilator", "plain"
 TRIED = 10
 # Names that a list of storage shows.
 _NAMED = 8
+_KNOWN = {"proven": PROVEN, "not tried": COMPARED, "open": OPEN}
 
 T = TypeVar("T")
 Injected = tuple[dict[Fault, Injection], list[str]]
 
 
 def check_campaign(
-    file: Path, overrides: Sequence[Override] = (), progress: Progress | None = None
+    file: Path, overrides: Sequence[Override] = (), progress: Progress | None = None, *, prove: bool = False
 ) -> CampaignCheck:
     """Try what a campaign needs, up to its first injections on two engines; nothing is kept.
 
@@ -45,16 +60,24 @@ def check_campaign(
         file: The campaign file.
         overrides: Keys that have other values.
         progress: Where stages go; None for lines on stderr.
+        prove: Show of each block that its netlist, which faults of logic are injected into, is its RTL.
     """
     check = _Check(file, overrides, progress or Progress())
-    check.run()
-    passed = len(check.steps) == len(STEPS) and all(step.state == PASSED for step in check.steps)
+    check.run(prove=prove)
+    names = (*STEPS, NETLIST) if prove else STEPS
+    passed = len(check.steps) == len(names) and all(step.state == PASSED for step in check.steps)
     rest = [
         CheckStep(name=name, state=NOT_RUN, text="a step before it has failed")
-        for name in STEPS[len(check.steps) :]
+        for name in names[len(check.steps) :]
     ]
     storage = () if check.bench is None else _storage(check.bench)
-    return CampaignCheck(campaign=str(file), passed=passed, steps=(*check.steps, *rest), storage=storage)
+    return CampaignCheck(
+        campaign=str(file),
+        passed=passed,
+        steps=(*check.steps, *rest),
+        storage=storage,
+        netlist=tuple(check.netlist),
+    )
 
 
 class _StepError(Exception):
@@ -68,8 +91,9 @@ class _Check:
         self.progress = progress
         self.steps: list[CheckStep] = []
         self.bench: Bench | None = None
+        self.netlist: list[BlockEquivalence] = []
 
-    def run(self) -> None:
+    def run(self, *, prove: bool) -> None:
         try:
             campaign = self._step(
                 "campaign", lambda: load_campaign(self.file, self.overrides), _campaign_text
@@ -82,6 +106,9 @@ class _Check:
             fast = self._step("fast engine", lambda: self._injected(FAST, faults, sweep=True), _fast_text)
             compared = self._replayed if campaign.faults.logic else self._compared
             self._step("both engines", lambda: compared(fast[0], faults), lambda text: (text, ()))
+            if prove:
+                found = self._step(NETLIST, lambda: self._equivalent(campaign), _netlist_text)
+                self.netlist = list(found)
         except _StepError:
             return
 
@@ -131,6 +158,31 @@ class _Check:
         plan = population.faults(np.zeros_like(shares), shares)
         rows = [row for row in range(plan.size) if plan.input[row] == 0]
         return [plan.fault(row) for row in rows[:TRIED]]
+
+    def _equivalent(self, campaign: Campaign) -> Sequence[BlockEquivalence]:
+        """Compare the netlist with the RTL over the golden run, and prove of each block what can be."""
+        from resil.rtl_harness.logic.equivalence import prove_blocks
+
+        design = logic_design(campaign, self.progress)
+        self.progress.stage("the netlist in the golden run, against the RTL")
+        cycles = compared_cycles(campaign, design)
+        proofs = prove_blocks(
+            design.target,
+            design.elaboration,
+            campaign.liberty,
+            begins=lambda path: self.progress.stage(f"proof of {path}"),
+        )
+        return [
+            BlockEquivalence(
+                block=own.path,
+                state=_KNOWN[own.proof.value],
+                cycles=cycles,
+                text=own.why,
+                points=own.points,
+                unpaired=own.unpaired,
+            )
+            for own in proofs
+        ]
 
     def _engine(self, name: str, *, sweep: bool = False) -> CampaignEngine:
         own = [*self.overrides, parse_override(f"execution.engine={name}")]
@@ -218,11 +270,30 @@ def _fast_text(found: Injected) -> tuple[str, Sequence[str]]:
     return f"{len(found[0])} injections; {text}", found[1]
 
 
+def _netlist_text(found: Sequence[BlockEquivalence]) -> tuple[str, Sequence[str]]:
+    cycles = found[0].cycles if found else 0
+    counts = {state: sum(own.state == state for own in found) for state in KNOWN}
+    text = f"does as the RTL in all {cycles:,} cycles of the golden run: flip-flops, memories, alarms; "
+    text += f"for all inputs {counts[PROVEN]} of {len(found)} blocks are proven, {counts[OPEN]} are open, "
+    return f"{text}{counts[COMPARED]} were not tried", [_block_text(own) for own in found]
+
+
+def _block_text(own: BlockEquivalence) -> str:
+    why = [own.text] if own.text else []
+    why += [f"not at {_names(own.points)}"] if own.points else []
+    why += [f"registers without a pair: {_names(own.unpaired)}"] if own.unpaired else []
+    state = own.state if own.state == PROVEN else f"{own.state}, compared over {own.cycles:,} cycles"
+    if own.state == COMPARED:
+        state = f"compared over {own.cycles:,} cycles"
+    return f"{own.block}: {state}" + (f" ({'; '.join(why)})" if why else "")
+
+
 def exit_code(check: CampaignCheck) -> ExitCode:
-    """Return 0 if all passed, 4 if engines disagree, else 2."""
+    """Return 0 if all passed and was proven, 3 if a block is not proven, 4 if engines disagree, else 2."""
     if check.passed:
-        return ExitCode.MET
-    return ExitCode.INTERNAL if check.steps[-1].state == FAILED else ExitCode.USAGE
+        return ExitCode.INCONCLUSIVE if check.unproven else ExitCode.MET
+    last = next(step for step in check.steps if step.name == STEPS[-1])
+    return ExitCode.INTERNAL if last.state == FAILED else ExitCode.USAGE
 
 
 def check_text(check: CampaignCheck, width: int | None = None) -> str:

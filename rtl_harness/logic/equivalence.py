@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -22,6 +22,7 @@ from resil.rtl_harness.design.elaboration.yosys import READER
 from resil.rtl_harness.design.snapshot import frozen
 from resil.rtl_harness.design.synthesis import DESIGN, design_netlist
 from resil.rtl_harness.design.target import Target
+from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.logic.synthesis import mapped_design
 
 SECONDS = 120.0
@@ -61,16 +62,23 @@ class BlockProof:
         proof: What is known.
         why: Of what was not tried, or not in time.
         points: Of an open one, the register bits and outputs that are not proven equal.
+        unpaired: Likewise, register bits of one side that the other has not under that name: those that
+            synthesis removed, and any that are only in the netlist.
     """
 
     path: str
     proof: Proof
     why: str = ""
     points: tuple[str, ...] = ()
+    unpaired: tuple[str, ...] = ()
 
 
 def prove_blocks(
-    target: Target, elaboration: Elaboration, liberty: Path | None = None, seconds: float = SECONDS
+    target: Target,
+    elaboration: Elaboration,
+    liberty: Path | None = None,
+    seconds: float = SECONDS,
+    begins: Callable[[str], None] = lambda path: None,
 ) -> tuple[BlockProof, ...]:
     """Return what is known of each block of a target's netlist, as `logic_netlist` makes it.
 
@@ -82,19 +90,28 @@ def prove_blocks(
         elaboration: Its storage.
         liberty: As of `logic_netlist`.
         seconds: For each block.
+        begins: Called with the path of each block before it is tried.
 
     Raises:
-        HarnessError: If the design cannot be read or synthesised.
+        HarnessError: If the design cannot be read or synthesised, or is a netlist of cells itself.
     """
+    if target.cells is not None:
+        raise HarnessError(
+            f"target {target.name}: expected RTL to prove the netlist of, found a netlist of cells: it is "
+            "what faults are injected into, as it is; compare it with its RTL where it was made",
+            "cells",
+        )
     target = frozen(target)
     mapped, library = mapped_design(target, elaboration, liberty)
     source = design_netlist(target, elaboration) / DESIGN
     cells = cells_of(library)
+    found = []
     with tempfile.TemporaryDirectory() as folder:
-        return tuple(
-            prove_module(name, mapped, cells, source, Path(tempfile.mkdtemp(dir=folder)), seconds)
-            for name in sorted(mapped)
-        )
+        for name in sorted(mapped):
+            begins(_path(name))
+            own = Path(tempfile.mkdtemp(dir=folder))
+            found.append(prove_module(name, mapped, cells, source, own, seconds))
+    return tuple(found)
 
 
 def prove_module(
@@ -115,8 +132,7 @@ def prove_module(
         folder: For what lies between, empty.
         seconds: To take at most.
     """
-    path = name.partition("$")[2].partition(".")[2] or name
-    module = mapped[name]
+    path, module = _path(name), mapped[name]
     kinds = {cell["type"] for cell in module["cells"].values()}
     if inner := sorted(kind for kind in kinds if kind in mapped):
         return BlockProof(
@@ -131,6 +147,7 @@ def prove_module(
     gold = [f"read_rtlil {source}", f"hierarchy -top {name}", "flatten", DEFINED, "memory_map"]
     gate = ["read_json mapped.json", "read_verilog -sv models.v", f"hierarchy -top {name}", "proc", "flatten"]
     clocks: list[dict[str, _Clock]] = []
+    sides: list[Mapping[str, Any]] = []
     for own, script in (("gold", gold), ("gate", gate)):
         script = [
             *script,
@@ -152,17 +169,46 @@ def prove_module(
         if odd := sorted({c["type"] for c in found["cells"].values() if _STORAGE.match(c["type"])}):
             return BlockProof(path, Proof.NOT_TRIED, f"it has a {odd[0]}")
         clocks.append(_clocks(stored[name]))
+        sides.append(stored[name])
         text = json.dumps({"modules": {own: _named(found, stored[name])}})
         (folder / f"{own}.json").write_text(text, encoding="utf-8")
+    unpaired = _unpaired(*sides)
     if other := [key for key, clock in clocks[0].items() if not _same(clock, clocks[1].get(key, clock))]:
-        return BlockProof(path, Proof.OPEN, "of another clock or edge", tuple(other))
+        return BlockProof(path, Proof.OPEN, "of another clock or edge", tuple(other), unpaired)
     said = _run(_PROVE, folder, seconds)
     if said is None:
-        return BlockProof(path, Proof.OPEN, f"it takes more than {seconds:g} s")
+        return BlockProof(path, Proof.OPEN, f"it takes more than {seconds:g} s", (), unpaired)
     if _PROVEN in said:
         return BlockProof(path, Proof.PROVEN)
     points = dict.fromkeys(f"{own}[{bit}]" if bit else own for own, bit in _OPEN.findall(said))
-    return BlockProof(path, Proof.OPEN, points=tuple(points))
+    return BlockProof(path, Proof.OPEN, points=tuple(points), unpaired=unpaired)
+
+
+def _path(name: str) -> str:
+    return name.partition("$")[2].partition(".")[2] or name
+
+
+def _unpaired(gold: Mapping[str, Any], gate: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return names of register bits that one side alone has, by none of their names."""
+    sides = [_stored_names(own) for own in (gold, gate)]
+    known = [{name for names in side for name in names} for side in sides]
+    alone = (
+        names
+        for side, other in zip(sides, reversed(known), strict=True)
+        for names in side
+        if names and not names & other
+    )
+    return tuple(sorted(min(names) for names in alone))
+
+
+def _stored_names(module: Mapping[str, Any]) -> list[frozenset[str]]:
+    """Return the names of each register bit, without those that tools have made."""
+    names: dict[int, set[str]] = {}
+    for name, wire in module["netnames"].items():
+        for place, bit in enumerate(wire["bits"] if not name.startswith("$") else ()):
+            names.setdefault(bit, set()).add(f"{name}[{place}]")
+    stored = [bit for cell in module["cells"].values() for bit in cell["connections"].get("Q", ())]
+    return [frozenset(names.get(bit, ())) for bit in stored]
 
 
 def _clocks(module: Mapping[str, Any]) -> dict[str, _Clock]:
