@@ -48,7 +48,10 @@ BESIDE = {
     **{
         f"workload.{key}": TESTED for key in ("record", "python_path", "plusargs", "env", "files", "failures")
     },
-    **{f"workload.{key}": RECORDED for key in ("instance", "from", "to", "sampled", "clocks", "strobes")},
+    **{
+        f"workload.{key}": RECORDED
+        for key in ("instance", "from", "to", "sampled", "at_edge", "clocks", "strobes")
+    },
 }
 
 

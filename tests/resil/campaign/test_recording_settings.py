@@ -29,6 +29,7 @@ instance = "tb.u_dut"
 from = "10 ns"
 to = "20 us"
 sampled = "at"
+at_edge = ["rst_i"]
 clocks = ["slow_i"]
 parameters = { Width = 4 }
 [[workload.strobes]]
@@ -68,6 +69,7 @@ def test_all_keys(written, tmp_path):
         begin="10 ns",
         end="20 us",
         sampled="at",
+        at_edge=("rst_i",),
         clocks=("slow_i",),
         strobes=(
             Strobe(("data_*",), when=("valid_o", "!stall_i"), stream=True, tolerance=2, signed=True),
