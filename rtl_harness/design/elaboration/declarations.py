@@ -249,15 +249,17 @@ def _symbols(node: object) -> Iterator[str]:
 
 
 def _assigned(node: object) -> Iterator[str]:
-    """Yield the addresses of the variables that statements assign."""
+    """Yield the addresses of the variables that statements assign, but for those that loops count with."""
     if isinstance(node, list):
         for own in node:
             yield from _assigned(own)
     elif isinstance(node, dict):
         if node.get("kind") == "Assignment":
             yield from _targets(node["left"])
-        for own in node.values():
-            yield from _assigned(own)
+        loop = node.get("kind") == "ForLoop"
+        for key, own in node.items():
+            if not loop or key == "body":
+                yield from _assigned(own)
 
 
 def _targets(left: Node) -> Iterator[str]:

@@ -36,6 +36,7 @@ CORE = "module core (input clk, input rst, input [7:0] d, output [7:0] q);\n{}\n
 STORED = """
   typedef struct packed {logic [3:0] a; logic [3:0] b;} pair_t;
   typedef enum logic [1:0] {IDLE, BUSY, LAST} state_t;
+  integer n;
   reg [7:0] real_q, whole_q, some_q, split_q, lone_q, sync_q, words_q [4];
   logic [3:0][7:0] packed_q;
   pair_t pair_q;
@@ -44,7 +45,7 @@ STORED = """
   always @(posedge clk or posedge rst)
     if (rst) begin
       real_q <= 0; {whole_q, packed_q} <= 40'h1122334455; pair_q <= 8'h21; state_q <= LAST;
-      for (int i = 0; i < 4; i++) words_q[i] <= 8'(7 * i + 1);
+      for (n = 0; n < 4; n = n + 1) words_q[n] <= 8'(7 * n + 1);
     end
     else real_q <= d + whole_q;
   always @(posedge clk or posedge rst) if (rst) some_q <= 8'h5a; else some_q[3:0] <= d[3:0];
