@@ -103,9 +103,10 @@ def _fit(value: float, lo: float, hi: float) -> str:
     return f"{numbers.fit(value)} {numbers.fit_range(RecordedInterval(value, lo, hi))}"
 
 
-def safety_line(safety: Safety) -> str:
-    """Return the verdict in one line."""
-    return f"SAFETY CLAIMS {safety.result.upper()}: {safety.reason} {safety.shown_confidence}".rstrip()
+def safety_line(safety: Safety, population: str) -> str:
+    """Return the verdict in one line, with the networks, inputs and cycles that it is about."""
+    said = f"SAFETY CLAIMS {safety.result.upper()}: {safety.reason} {safety.shown_confidence}".rstrip()
+    return f"{said} It is about {population}." if population else said
 
 
 def beside_protection(safety: Safety | None) -> str:

@@ -414,7 +414,7 @@ def text_report(summary: Summary, protection: ProtectionState | None = None, wid
     )
     if summary.safety is not None:
         parts.append("".join(f"{line}\n" for line in safety_reasons(summary.safety)))
-        last += safety_line(summary.safety) + "\n"
+        last += safety_line(summary.safety, summary.verdict.population) + "\n"
     if protection is not None:
         last += protection_line(protection, summary.safety) + "\n"
     return "\n".join([*parts, last])
@@ -433,7 +433,7 @@ def rich_report(summary: Summary, protection: ProtectionState | None = None) -> 
     parts += [Text(line) for line in (metrics_line(summary), inputs_line(summary)) if line]
     parts.append(Text(verdict_line(summary), style=_COLOURS[summary.verdict.result]))
     if safety is not None:
-        parts.append(Text(safety_line(safety), style=_COLOURS[safety.result]))
+        parts.append(Text(safety_line(safety, summary.verdict.population), style=_COLOURS[safety.result]))
     if protection is not None:
         parts.append(Text(protection_line(protection, safety)))
     return Group(*parts)

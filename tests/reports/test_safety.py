@@ -105,6 +105,17 @@ def test_the_terminal_has_every_row_and_the_verdict_last():
     assert text.rstrip().splitlines()[-1].startswith("SAFETY CLAIMS MISSED: 1 of 2 claimed rows are met")
 
 
+def test_claims_that_are_met_on_one_input_say_what_they_are_about():
+    """The fault: the last line said that all claims are met, of whatever was run."""
+    met = document()
+    met["safety"].update(result="met", claims=["spfm_transient"])
+    about = "the network digits; this input alone (0), which says nothing of others; every cycle of an inference"
+    met["verdict"]["population"] = about
+    last = text_report(summary_of(met)).rstrip().splitlines()[-1]
+    assert last.startswith("SAFETY CLAIMS MET")
+    assert last.endswith(f"It is about {about}.")
+
+
 def test_a_fit_budget_alone_is_called_that_and_no_more():
     text = text_report(summary_of(example_summary(budget=10.0)))
     assert "FIT BUDGET MET" in text
@@ -152,7 +163,7 @@ def test_a_verdict_without_confidence_tells_none():
     changed["safety"] |= {"result": "not assessed", "confidence": None, "joint_confidence": None}
     safety = summary_of(changed).safety
     assert safety is not None
-    assert "confidence" not in safety_line(safety)
+    assert "confidence" not in safety_line(safety, "")
 
 
 @pytest.mark.parametrize(
