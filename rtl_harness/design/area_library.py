@@ -70,8 +70,12 @@ def gate_table() -> GateTable:
     return GateTable(text, tomllib.loads(text))
 
 
-def library_text(liberty: Path | None) -> str:
+def library_text(liberty: Path | None, field: str = "area.liberty") -> str:
     """Return a Liberty file, or the built-in table as one.
+
+    Args:
+        liberty: The file.
+        field: What names it, for errors.
 
     Raises:
         HarnessError: If the file cannot be read, or is none.
@@ -82,10 +86,13 @@ def library_text(liberty: Path | None) -> str:
         text = liberty.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
         raise HarnessError(
-            f"cannot read the Liberty file {liberty}: {error.strerror}; check the path"
+            f"cannot read the Liberty file {liberty}: {error.strerror}; check the path", field
         ) from error
     if not re.search(r"\blibrary\s*\(", text):
-        raise HarnessError(f"{liberty}: expected a Liberty file with a library (...) group, found none")
+        raise HarnessError(
+            f"{liberty}: expected a Liberty file with a library (...) group, found none; correct the path",
+            field,
+        )
     return text
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from resil.rtl_harness.cache import cached_folder, content_key, write_atomically
+from resil.rtl_harness.design.area_library import library_text
 from resil.rtl_harness.design.cells import CellType, Expression, cells_of
 from resil.rtl_harness.errors import HarnessError
 
@@ -31,13 +32,7 @@ def cell_models(liberty: Path, sources: Sequence[Path]) -> Path:
         HarnessError: the library cannot be read, no source names a cell of it, or it does not say what a cell
             that is named does.
     """
-    try:
-        library = liberty.read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise HarnessError(
-            f"cannot read the Liberty file {liberty}: {error.strerror}; check the path", "cells"
-        ) from error
-    cells = cells_of(library)
+    cells = cells_of(library_text(liberty, "cells"))
     named: set[str] = set()
     defined: set[str] = set()
     for source in sources:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from resil.rtl_harness.design.cell_models import model_text
 from resil.rtl_harness.design.cells import CLOCK_GATE_PINS, CellType, cells_of
 from resil.rtl_harness.design.elaboration import Elaboration
 from resil.rtl_harness.design.elaboration.undefined import DEFINED
-from resil.rtl_harness.design.elaboration.yosys import READER
+from resil.rtl_harness.design.elaboration.yosys import READER, run_side_script
 from resil.rtl_harness.design.snapshot import frozen
 from resil.rtl_harness.design.synthesis import DESIGN, design_netlist
 from resil.rtl_harness.design.target import Target
@@ -283,18 +282,7 @@ def _run(script: tuple[str, ...] | list[str], folder: Path, seconds: float) -> s
     """Return what Yosys prints; None if it takes longer."""
     file = folder / "script.ys"
     file.write_text("\n".join(script) + "\n", encoding="utf-8")
-    command = [sys.executable, str(READER[1]), str(file)]
     try:
-        done = subprocess.run(
-            command,
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            check=False,
-            timeout=seconds,
-        )
+        return run_side_script(READER[1], [str(file)], folder, seconds).stdout
     except subprocess.TimeoutExpired:
         return None
-    return done.stdout

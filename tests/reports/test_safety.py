@@ -109,7 +109,9 @@ def test_claims_that_are_met_on_one_input_say_what_they_are_about():
     """The fault: the last line said that all claims are met, of whatever was run."""
     met = document()
     met["safety"].update(result="met", claims=["spfm_transient"])
-    about = "the network digits; this input alone (0), which says nothing of others; every cycle of an inference"
+    about = (
+        "the network digits; this input alone (0), which says nothing of others; every cycle of an inference"
+    )
     met["verdict"]["population"] = about
     last = text_report(summary_of(met)).rstrip().splitlines()[-1]
     assert last.startswith("SAFETY CLAIMS MET")

@@ -100,8 +100,14 @@ def run_yosys(script: Sequence[str], folder: Path, what: str) -> str:
     return done.stdout
 
 
-def run_side_script(script: Path, arguments: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run a script that has Yosys in it, in a process of its own and in `folder`; return how it ended."""
+def run_side_script(
+    script: Path, arguments: Sequence[str], folder: Path, seconds: float | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a script that has Yosys in it, in a process of its own and in `folder`; return how it ended.
+
+    Raises:
+        subprocess.TimeoutExpired: It takes longer than `seconds`.
+    """
     return subprocess.run(
         [sys.executable, str(script), *arguments],
         cwd=folder,
@@ -110,6 +116,7 @@ def run_side_script(script: Path, arguments: Sequence[str], folder: Path) -> sub
         text=True,
         errors="replace",
         check=False,
+        timeout=seconds,
     )
 
 
