@@ -29,7 +29,7 @@ from resil.rtl_harness.engine.logic.library import (
 )
 
 BUF, NOT, AND, NAND, OR, NOR, XOR, XNOR, ANDNOT, ORNOT, MUX, NMUX, READ = range(13)
-NET, OPERAND, DATA, LOAD, _, _, BRIDGE, WIRED, OPEN, OPEN_DATA = PinKind
+NET, OPERAND, DATA, LOAD, _, _, BRIDGE, WIRED, OPEN, OPEN_DATA, *_ = PinKind
 
 # Of gates that have not two.
 _INPUTS = {BUF: 1, NOT: 1, MUX: 3, NMUX: 3}

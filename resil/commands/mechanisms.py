@@ -22,7 +22,7 @@ def mechanisms(
     own: Annotated[int, typer.Option("--own", min=1, help="Faults in cells of mechanisms.")] = 2000,
     seconds: Annotated[
         int,
-        typer.Option("--seconds", min=1, help="Second pins, and as many upsets, after each quiet fault."),
+        typer.Option("--seconds", min=1, help="Second pins, upsets and pulses, each, after a quiet fault."),
     ] = 50,
     seed: Annotated[
         int | None, typer.Option("--seed", min=0, help="Of the draws; default the campaign's.")

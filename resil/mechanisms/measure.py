@@ -17,6 +17,8 @@ from resil.files import write_text
 from resil.folder.provenance import now
 from resil.mechanisms.marks import MarkedDesign, marked_design
 from resil.mechanisms.samples import (
+    Pulse,
+    Second,
     SecondFaultDraw,
     SecondFaults,
     Upset,
@@ -42,6 +44,7 @@ from resil.stats.intervals import clopper_pearson
 from resil.stats.sampling import draw
 
 ALL, NO_BLOCK = "all", "outside all blocks"
+SORTS = ("held", "upsets", "pulses")
 EXAMPLES = 12
 _OF_WORKLOAD = (
     "one input was run: a fault that does nothing in it may do something in another, so quiet is not harmless"
@@ -59,7 +62,7 @@ class MechanismSizes:
     Attributes:
         function: Faults in cells of no mechanism.
         mechanisms: Faults in cells of mechanisms.
-        seconds: Pins that are held, and likewise upsets, after each quiet fault of a mechanism.
+        seconds: Pins that are held, and likewise upsets and pulses, after each quiet fault of a mechanism.
     """
 
     function: int = 4000
@@ -110,7 +113,7 @@ class _Quiet:
         fault: The first.
         kind: Of its mechanism.
         seconds: What followed.
-        uncovered: By place, held first, whether the pair is hazardous and the second by itself is not.
+        uncovered: By place in `seconds.all`, whether the pair is hazardous and the second by itself is not.
         seen: By place, what was seen of the pair.
     """
 
@@ -119,6 +122,12 @@ class _Quiet:
     seconds: SecondFaults
     uncovered: Sequence[bool]
     seen: Sequence[str]
+
+    def of_sort(self, sort: int) -> Sequence[bool]:
+        """Return `uncovered` of the second faults of one of `SORTS`."""
+        sizes = [len(getattr(self.seconds, name)) for name in SORTS]
+        first = sum(sizes[:sort])
+        return self.uncovered[first : first + sizes[sort]]
 
 
 class Measurement:
@@ -296,7 +305,7 @@ class Measurement:
         """Simulate the second faults of each, alone and with it."""
         seconds = [self._draw.after(first.site, first.held or 0) for first in firsts]
         own = [self.engine.held(self._at(first)) for first in firsts]
-        places: list[list[tuple[int, int] | Upset]] = [[*after.held, *after.upsets] for after in seconds]
+        places = [after.all for after in seconds]
         known = {place: self._second(place) for of_one in places for place in of_one}
         pairs = [
             (known[place][0], (*pins, *known[place][1]))
@@ -310,8 +319,10 @@ class Measurement:
             for first, after, of_one in zip(firsts, seconds, places, strict=True)
         ]
 
-    def _second(self, place: tuple[int, int] | Upset) -> tuple[Fault, HeldPins]:
+    def _second(self, place: Second) -> tuple[Fault, HeldPins]:
         """Return what a second fault is called, and what it is along the gates."""
+        if isinstance(place, Pulse):
+            return Fault(0, place.cycle), (self.engine.pulse_at(place.pin, place.cycle),)
         if isinstance(place, Upset):
             return Fault(0, place.cycle), (self._strike(place),)
         fault = Fault(self.sites.first + place[0], 0, held=place[1])
@@ -340,18 +351,21 @@ class Measurement:
 
     def _latent_row(self, kind: str, quiet: Sequence[_Quiet]) -> LatentFaults:
         explored = [own for own in quiet if own.uncovered or own.seconds.complete]
-        held = [flag for own in explored for flag in own.uncovered[: len(own.seconds.held)]]
-        upsets = [flag for own in explored for flag in own.uncovered[len(own.seconds.held) :]]
+        held, upsets, pulses = (
+            [flag for own in explored for flag in own.of_sort(sort)] for sort in range(len(SORTS))
+        )
         return LatentFaults(
             kind=kind,
             quiet=len(quiet),
             explored=len(explored),
             latent=sum(any(own.uncovered) for own in explored),
             safe=sum(own.seconds.complete and not any(own.uncovered) for own in explored),
-            pairs=len(held) + len(upsets),
+            pairs=len(held) + len(upsets) + len(pulses),
             held=len(held),
+            pulses=len(pulses),
             hazardous_held=sum(held),
             hazardous_upsets=sum(upsets),
+            hazardous_pulses=sum(pulses),
             share=self._pair_share(explored),
         )
 
@@ -399,11 +413,11 @@ class Measurement:
         return found
 
     def _named(self, seconds: SecondFaults, place: int) -> str:
-        netlist = self.design.netlist
-        if place < len(seconds.held):
-            pin, value = seconds.held[place]
-            return f"{netlist.pin_name(pin)} held at {value}"
-        upset = seconds.upsets[place - len(seconds.held)]
+        netlist, upset = self.design.netlist, seconds.all[place]
+        if isinstance(upset, tuple):
+            return f"{netlist.pin_name(upset[0])} held at {upset[1]}"
+        if isinstance(upset, Pulse):
+            return f"pulse at {netlist.pin_name(upset.pin)} in cycle {upset.cycle}"
         if upset.cell >= 0:
             return f"upset of {netlist.names[upset.cell]} in cycle {upset.cycle}"
         path, first = netlist.gates.memories[upset.memory]

@@ -14,6 +14,7 @@ from resil.record.interval import NOTHING_KNOWN, RecordedInterval
 from resil.rtl_harness.faults import Fault, Injection, Outcome, Reported
 from resil.rtl_harness.logic.marked_cells import storing_cells
 from resil.rtl_harness.logic.netlist import Ints, LogicNetlist
+from resil.rtl_harness.logic.sites import struck_outputs
 from resil.stats.intervals import Interval, clopper_pearson
 from resil.stats.sampling import draw
 
@@ -37,19 +38,43 @@ class Upset:
     bit: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Pulse:
+    """A second fault at the output of a cell of logic.
+
+    Attributes:
+        pin: Row of the output.
+        cycle: As `Fault.cycle`.
+    """
+
+    pin: int
+    cycle: int
+
+
+Second = tuple[int, int] | Upset | Pulse
+"""A second fault; a pin that is held by its row, and the value."""
+
+
 @dataclass(frozen=True)
 class SecondFaults:
     """The second faults that follow one fault of a mechanism.
 
     Attributes:
         held: Row of the pin and value of each that is held.
-        upsets: The others.
+        upsets: Of storage.
+        pulses: In logic.
         complete: They are all that there are.
     """
 
     held: tuple[tuple[int, int], ...]
     upsets: tuple[Upset, ...]
+    pulses: tuple[Pulse, ...]
     complete: bool
+
+    @property
+    def all(self) -> tuple[Second, ...]:
+        """All of them, in this order."""
+        return (*self.held, *self.upsets, *self.pulses)
 
 
 class SecondFaultDraw:
@@ -60,7 +85,7 @@ class SecondFaultDraw:
         shapes: Words and bits of each memory of `gates.memories`; of those outside the design 0 and 0.
         cycles: Of the run without a fault.
         seed: Of the draws.
-        most: Pins that are held, and upsets, for a first fault.
+        most: Pins that are held, upsets, and pulses, each for a first fault.
     """
 
     def __init__(
@@ -71,31 +96,40 @@ class SecondFaultDraw:
         self._cycles = cycles
         self._seed = seed
         self._most = most
+        self._outputs = struck_outputs(marked.netlist)
         self._storing = np.array(storing_cells(marked.netlist), np.int32)
-        self._pins: dict[int, tuple[Ints, Ints]] = {}
+        self._pins: dict[int, tuple[Ints, Ints, Ints]] = {}
 
     def after(self, pin: int, value: int) -> SecondFaults:
         """Return what follows a pin of a mechanism that is held."""
         netlist = self._marked.netlist
         guarded = self._marked.guarded(int(netlist.pins["cell"][pin]))
-        pins, flip_flops = self._places(guarded)
+        pins, flip_flops, outputs = self._places(guarded)
         bits = [(memory, *self._shapes[memory]) for memory in guarded.memories]
         struck = len(flip_flops) + sum(words * width for _, words, width in bits)
         name = f"{netlist.pin_name(pin)} at {value}"
         held = self._drawn(f"held after {name}", 2 * len(pins))
         upsets = self._drawn(f"upset after {name}", struck * self._cycles)
+        pulses = self._drawn(f"pulse after {name}", len(outputs) * self._cycles)
+        sizes = (2 * len(pins), struck * self._cycles, len(outputs) * self._cycles)
         return SecondFaults(
             tuple((int(pins[number // 2]), number % 2) for number in held.tolist()),
             tuple(self._upset(number, flip_flops, bits) for number in upsets.tolist()),
-            len(held) == 2 * len(pins) and len(upsets) == struck * self._cycles,
+            tuple(
+                Pulse(int(outputs[number // self._cycles]), number % self._cycles)
+                for number in pulses.tolist()
+            ),
+            (len(held), len(upsets), len(pulses)) == sizes,
         )
 
-    def _places(self, guarded: GuardedPlaces) -> tuple[Ints, Ints]:
+    def _places(self, guarded: GuardedPlaces) -> tuple[Ints, Ints, Ints]:
+        """Return the rows of pins, the flip-flops, and the rows of outputs at which pulses strike."""
         key = id(guarded)
         if key not in self._pins:
             inside = np.isin(self._marked.netlist.pins["cell"], guarded.cells)
             stored = self._storing[np.isin(self._storing, guarded.cells)]
-            self._pins[key] = (np.flatnonzero(inside).astype(np.int32), stored)
+            struck = self._outputs[inside[self._outputs]]
+            self._pins[key] = (np.flatnonzero(inside).astype(np.int32), stored, struck)
         return self._pins[key]
 
     def _drawn(self, name: str, size: int) -> Drawn:

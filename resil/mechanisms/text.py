@@ -20,6 +20,10 @@ _TITLES = {
 }
 
 
+# Pairs that are hazardous, by the second fault.
+_SORTS = ("with a pin", "with an upset", "with a pulse")
+
+
 def mechanism_faults_text(found: MechanismFaults, width: int | None) -> str:
     """Return all of it as text."""
     head = (
@@ -66,19 +70,21 @@ def _pins(keys: Sequence[str], rows: Sequence[PinFaults], width: int | None) -> 
 
 
 def _latent(rows: Sequence[LatentFaults], width: int | None) -> str:
-    names = ("quiet", "latent", "safe", "open", "pairs", "hazardous", "share of pairs")
+    names = ("quiet", "latent", "safe", "open", "pairs", *_SORTS, "share of pairs")
     columns = (Column("mechanism", numeric=False), *map(Column, names))
     cells = tuple(
         (
             row.kind,
             *(f"{count:,}" for count in (row.quiet, row.latent, row.safe, row.open, row.pairs)),
-            f"{row.hazardous_held + row.hazardous_upsets:,}",
+            *(f"{count:,}" for count in (row.hazardous_held, row.hazardous_upsets, row.hazardous_pulses)),
             _range(row.share),
         )
         for row in rows
     )
     return (
-        Table("quiet faults of mechanisms, with second faults", columns, cells, keys=1).text(width).rstrip()
+        Table("quiet faults of mechanisms, and pairs that are hazardous", columns, cells, keys=1)
+        .text(width)
+        .rstrip()
     )
 
 

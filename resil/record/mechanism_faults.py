@@ -59,11 +59,15 @@ class LatentFaults(Typed):
     pairs: Count
     """Pairs of a quiet fault and a second one; none is there twice."""
     held: Count
-    """Of these, with a second pin that is held; the others are upsets."""
+    """Of these, with a second pin that is held."""
+    pulses: Count
+    """Of these, with a pulse in logic as the second; the others are with upsets."""
     hazardous_held: Count
     """Pairs with a held pin that are hazardous, and whose second fault by itself is not."""
     hazardous_upsets: Count
     """Likewise with an upset."""
+    hazardous_pulses: Count
+    """Likewise with a pulse."""
     share: ShareInterval
     """Share of second faults that quiet ones make hazardous, both drawn evenly; no estimate without pairs."""
 
@@ -71,7 +75,9 @@ class LatentFaults(Typed):
     def _adds_up(self) -> Self:
         if self.latent + self.safe > self.explored or self.explored > self.quiet:
             wrong("explored", f"latent and safe, and at most {self.quiet} quiet faults", self.explored)
-        if self.hazardous_held > self.held or self.hazardous_upsets > self.pairs - self.held:
+        upsets = self.pairs - self.held - self.pulses
+        hazardous = (self.hazardous_held, self.hazardous_pulses, self.hazardous_upsets)
+        if any(own > of for own, of in zip(hazardous, (self.held, self.pulses, upsets), strict=True)):
             wrong("pairs", "no more hazardous pairs than there are", self.pairs)
         return self
 
@@ -98,10 +104,10 @@ class MechanismFaults(Document):
     """Coverage of permanent faults in gates, and what faults in mechanisms do, alone and with others."""
 
     FILE: ClassVar[str] = "mechanism-faults.json"
-    SCHEMA: ClassVar[Literal[1]] = 1
+    SCHEMA: ClassVar[Literal[2]] = 2
     REMEDY: ClassVar[str] = "make it again with: resil mechanisms CAMPAIGN.toml --out DIR"
 
-    schema_number: Literal[1] = Field(alias="schema")
+    schema_number: Literal[2] = Field(alias="schema")
     """Of this file."""
     campaign: str
     """Name of the campaign file's campaign."""

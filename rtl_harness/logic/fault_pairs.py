@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from resil.rtl_harness.engine.fast.gates.circuit import circuit_of
-from resil.rtl_harness.engine.logic.library import HeldPin, HeldPins, flipped, flipped_bit
+from resil.rtl_harness.engine.logic.library import HeldPin, HeldPins, flipped, flipped_bit, pulsed
 from resil.rtl_harness.errors import AuditError
 from resil.rtl_harness.faults import Fault, Injection
 from resil.rtl_harness.logic.stuck_engine import JUDGED, TOGETHER, StuckEngine
@@ -36,6 +36,10 @@ class FaultPairs(StuckEngine):
     def upset_of_memory(self, memory: int, word: int, bit: int, cycle: int) -> HeldPin:
         """Return the upset of a bit of a word, counted from the first, of a memory of `gates.memories`."""
         return flipped_bit(memory, word * 8 * self._entry_bytes[memory] + bit, cycle)
+
+    def pulse_at(self, pin: int, cycle: int) -> HeldPin:
+        """Return the pulse at an output pin that gates drive, by its row of the netlist, in a cycle."""
+        return pulsed(int(self._netlist.pins["net"][pin]), cycle)
 
     def together(self, faults: Sequence[tuple[Fault, HeldPins]]) -> list[Injection]:
         """Return an injection for each machine, in their order; some of them are audited.

@@ -43,9 +43,14 @@ class LogicSites:
 
 def pulse_sites(storage: SiteTable, netlist: LogicNetlist) -> LogicSites:
     """Return the sites of pulses: the outputs of gates and of clock gates, not those of flip-flops."""
+    return _sites(storage, netlist, struck_outputs(netlist))
+
+
+def struck_outputs(netlist: LogicNetlist) -> Ints:
+    """Return the rows of the pins at which pulses strike."""
     pins = netlist.pins
-    chosen = np.flatnonzero((pins["output"] == 1) & (pins["consumer"] == TO_GATE) & ~_of_flip_flops(netlist))
-    return _sites(storage, netlist, chosen.astype(np.int32))
+    chosen = (pins["output"] == 1) & (pins["consumer"] == TO_GATE) & ~_of_flip_flops(netlist)
+    return np.flatnonzero(chosen).astype(np.int32)
 
 
 def pin_sites(storage: SiteTable, netlist: LogicNetlist) -> LogicSites:

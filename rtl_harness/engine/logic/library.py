@@ -77,7 +77,8 @@ class PinKind(IntEnum):
     does not act. FLIP_FLOP_UPSET, MEMORY_UPSET: no pin, but storage that is inverted once; see `flipped` and
     `flipped_bit`. BRIDGE, WIRED: a net has what another one has, or both have what both, or either, are
     driven to; see `dominated` and `wired`. OPEN, OPEN_DATA: an input by which a net, or a flip-flop, is not
-    driven any more where it decides; see `opened` and `opened_data`.
+    driven any more where it decides; see `opened` and `opened_data`. PULSE: no pin, but a net that is
+    inverted in one cycle; see `pulsed`.
     """
 
     NET = 0
@@ -90,6 +91,7 @@ class PinKind(IntEnum):
     WIRED = 7
     OPEN = 8
     OPEN_DATA = 9
+    PULSE = 11
 
 
 class HeldPin(NamedTuple):
@@ -99,8 +101,9 @@ class HeldPin(NamedTuple):
         kind: See `PinKind`.
         at: Net, row of the gates, or row of the flip-flops.
         value: 0 or 1; of an upset the number of edges before it.
-        column: Of an operand: 1 a, 2 b, 3 s; of an upset the memory; of a bridge the other net; of an open
-            pin 4 times the row of the gate that takes it plus the operand, -1 for a flip-flop's own input.
+        column: Of an operand: 1 a, 2 b, 3 s; of an upset the memory; of a pulse the edges before it; of a
+            bridge the other net; of an open pin 4 times the row of the gate that takes it plus the operand,
+            -1 for a flip-flop's own input.
     """
 
     kind: PinKind
@@ -121,6 +124,14 @@ def flipped(flip_flop: int, cycle: int) -> HeldPin:
 def flipped_bit(memory: int, bit: int, cycle: int) -> HeldPin:
     """Return the upset of a bit of a memory, counted over all bytes of its words as the model keeps them."""
     return HeldPin(PinKind.MEMORY_UPSET, bit, cycle + 1, memory)
+
+
+def pulsed(net: int, cycle: int) -> HeldPin:
+    """Return the pulse at a net that gates drive, in a cycle as `Fault.cycle` counts them.
+
+    The net is inverted from when all has settled after that cycle's edge until the next one takes it.
+    """
+    return HeldPin(PinKind.PULSE, net, 1, cycle + 1)
 
 
 def dominated(victim: int, by: int) -> HeldPins:

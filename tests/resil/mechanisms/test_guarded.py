@@ -4,21 +4,27 @@
 from __future__ import annotations
 
 import dataclasses
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from resil.campaign.campaign import load_campaign
 from resil.campaign.safety import SafetyMechanism
 from resil.errors import CampaignError
 from resil.mechanisms.marks import marked_design
-from resil.mechanisms.samples import SecondFaultDraw, Upset
+from resil.mechanisms.measure import Measurement, MechanismSizes
+from resil.mechanisms.samples import SecondFaultDraw, Upset, drawn_pins
+from resil.prepare import logic_design
+from resil.progress import Progress
 from resil.rtl_harness.design.elaboration import elaborate
 from resil.rtl_harness.design.hardware import with_hardware
 from resil.rtl_harness.design.synthesis import design_under_test
 from resil.rtl_harness.design.target import load_target
 from resil.rtl_harness.faults import Fault, Seen
 from resil.rtl_harness.logic.fault_pairs import FaultPairs
-from resil.rtl_harness.logic.sites import pin_sites
+from resil.rtl_harness.logic.pulse_engine import PulseEngine
+from resil.rtl_harness.logic.sites import pin_sites, pulse_sites
 from resil.rtl_harness.logic.synthesis import logic_netlist
 from resil.rtl_harness.redundancy import Mechanism, ProtectionGroup, build_protection
 from resil.rtl_harness.redundancy.parts import mechanism_parts
@@ -160,3 +166,58 @@ def test_mechanisms_of_the_campaign_are_cells_below_their_paths_and_guard_blocks
         marked_design(netlist, (), (wrong,), "here")
     with pytest.raises(CampaignError, match="found none"):
         marked_design(netlist, (), (), "here")
+
+
+def test_pulses_after_a_fault_are_what_evaluations_of_all_gates_give(campaign_file):
+    """Pulses in what a mechanism guards: alone by the engine of pulses, with the first fault by the judge."""
+    campaign = load_campaign(campaign_file)
+    design = logic_design(campaign, Progress())
+    netlist = design.netlist
+    declared = [SafetyMechanism("alert_major", None, ("stepper",), ("u_dut.u_count_q",))]
+    marked = marked_design(netlist, (), declared, "here")
+    made = Measurement(campaign, design, marked, MechanismSizes(1, 40, 10**6), 1, Progress())
+    sites = pulse_sites(design.elaboration.sites, netlist)
+    of_pin = {int(pin): sites.first + place for place, pin in enumerate(sites.pins)}
+    shown = 0
+    with (
+        made.engine as engine,
+        PulseEngine(design.target, design.workload, design.elaboration, netlist, sites) as other,
+    ):
+        own = drawn_pins(netlist, made.of_mechanisms, 1, "mechanisms", 40)
+        quiet = [f for f, found in zip(own, made._classes(own), strict=True) if found == "quiet"][:2]
+        assert len(quiet) == 2
+        for first in quiet:
+            seconds = made._draw.after(first.site, first.held or 0)
+            guarded = marked.guarded(int(netlist.pins["cell"][first.site])).cells.tolist()
+            outputs = {pin for pin in of_pin if int(netlist.pins["cell"][pin]) in guarded}
+            assert seconds.complete
+            assert len(set(seconds.pulses)) == len(outputs) * engine.golden().cycles
+            assert {pulse.pin for pulse in seconds.pulses} == outputs
+            some = seconds.pulses[::17]
+            only = dataclasses.replace(seconds, held=(), upsets=(), pulses=some)
+            made.__dict__["_draw"] = SimpleNamespace(after=lambda pin, value, only=only: only)
+            (found,) = made._followed([first])
+            del made._draw
+            alone = {one.fault: one for one in other.run([Fault(of_pin[p.pin], p.cycle) for p in some])}
+            held = engine.held(made._at(first))
+            pairs = [(*held, engine.pulse_at(p.pin, p.cycle)) for p in some]
+            both = engine.simulator[0].judge(pairs, *engine._until())
+            for pulse, end, uncovered in zip(some, both, found.of_sort(2), strict=True):
+                before = made._class(alone[Fault(of_pin[pulse.pin], pulse.cycle)])
+                after = made._class(engine._injection(Fault(0, pulse.cycle), end))
+                assert uncovered == (before != "hazardous" and after == "hazardous"), pulse
+                shown += after == "hazardous"
+    assert shown > 20
+
+
+def test_without_pulses_second_faults_are_not_complete(measured):
+    """The fault: a first fault was called safe though no pulse had followed it."""
+    own = SafetyMechanism("alert_major", None, ("stepper",), ("u_dut.u_count_q",))
+    marked = marked_design(measured.design.netlist, (), (own,), "here")
+    pin = next(p for p, cell in enumerate(marked.netlist.pins["cell"]) if marked.kinds[int(cell)])
+    draw = SecondFaultDraw(marked, [], 10, 1, 10**6)
+    every = draw.after(pin, 0)
+    assert every.complete
+    most = max(len(every.held), len(every.upsets))
+    assert len(every.pulses) > most
+    assert not SecondFaultDraw(marked, [], 10, 1, most).after(pin, 0).complete

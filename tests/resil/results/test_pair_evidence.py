@@ -33,7 +33,14 @@ def document(**changes):
         return {"name": name, "cells": 9, "faults": faults, "simulated": simulated, "counts": counts, **PINS}
 
     latent = {"kind": "all", "quiet": 40, "explored": 38, "latent": 12, "safe": 20, "pairs": 400}
-    latent |= {"held": 200, "hazardous_held": 9, "hazardous_upsets": 3, "share": [0.03, 0.01, 0.05]}
+    latent |= {
+        "held": 200,
+        "hazardous_held": 9,
+        "hazardous_upsets": 3,
+        "pulses": 0,
+        "hazardous_pulses": 0,
+        "share": [0.03, 0.01, 0.05],
+    }
     whole = row("all", 600, {"quiet": 40, "false_alarm": 60})
     found = {
         "schema": 1,

@@ -74,11 +74,15 @@ enum PinKind : int32_t {
   // Stuck-open. Operand `column % 4` of gate `column / 4` is taken as `value` besides: where that changes what ..
   kOpenPin = 8,      // .. net `at` is driven to, the net has what it had in the row before; in row 0 what it is driven to
   kOpenDataPin = 9,  // .. flip-flop `at` takes, it keeps what it stores; `column` -1: its own input is open
+  // A pulse: net `at` is inverted once, from when all has settled after `column` edges until the next one; `value` is 1.
+  kPulsePin = 11,
 };
 
 constexpr bool is_open(int32_t kind) { return kind == kOpenPin || kind == kOpenDataPin; }
 /// A pin on whose net values depend on what else the machine has.
-constexpr bool is_dynamic(int32_t kind) { return kind == kBridgePin || kind == kWiredPin || kind == kOpenPin; }
+constexpr bool is_dynamic(int32_t kind) {
+  return kind == kBridgePin || kind == kWiredPin || kind == kOpenPin || kind == kPulsePin;
+}
 
 /// A pin, or one of several that a fault holds; or an upset that goes with them.
 struct HeldPin {

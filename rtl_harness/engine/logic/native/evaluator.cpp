@@ -147,6 +147,7 @@ void Evaluator::assign(int32_t net, const Lanes& d) {
 Lanes Evaluator::dynamic(uint32_t at, const Lanes& value) {
   const Held& h = (*held_)[at];
   driven_[at] = value;
+  if (h.kind == kPulsePin) return static_cast<uint64_t>(h.column) == r_ ? value ^ h.lanes() : value;
   if (h.kind != kOpenPin) return bridged(at, value);
   const Lanes keep = (value ^ otherwise(h, value)) & h.lanes();
   return (value & ~keep) | ((*kept_)[h.slot] & keep);
@@ -207,7 +208,7 @@ bool Evaluator::bridge() {
   bool changed = false;
   for (const uint32_t at : dynamic_) {
     const Held& h = (*held_)[at];
-    if (h.kind == kOpenPin) continue;
+    if (h.kind == kOpenPin || h.kind == kPulsePin) continue;
     const Lanes now = value(h.at), wanted = bridged(at, now);
     if (!any(now ^ wanted)) continue;
     changed = true;

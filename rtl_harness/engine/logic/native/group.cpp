@@ -38,6 +38,7 @@ void Group::hold(const Context& c, const HeldPin& pin, unsigned at, uint32_t slo
     upsets_.push_back({static_cast<uint64_t>(pin.value), at, pin});
     return;
   }
+  if (pin.kind == kPulsePin) upsets_.push_back({static_cast<uint64_t>(pin.column), at, pin});
   if (pin.kind == kOpenPin) {
     if (kept_.size() <= slot) kept_.resize(slot + 1);
     if (Golden::bit(c.golden.row(0), pin.at)) set_lane(kept_[slot], at);
@@ -85,6 +86,7 @@ void Group::strike(Context& c, uint64_t r) {
     set_lane(struck, upset.machine);
     recent_.valid &= ~struck;
     old_.valid &= ~struck;
+    if (upset.what.kind == kPulsePin) continue;  // the evaluator inverts its net
     const uint32_t at = static_cast<uint32_t>(upset.what.at);
     if (upset.what.kind == kFlipFlopUpset) {
       c.evaluator.store(at, c.evaluator.stored(at) ^ struck);

@@ -19,7 +19,7 @@ struct Machine {
   bool loops = false;
 };
 
-/// Storage that is inverted once.
+/// Storage, or a net, that is inverted once.
 struct Upset {
   uint64_t row = 0;      // in which it is, before that row settles
   unsigned machine = 0;  // its lane

@@ -157,6 +157,7 @@ void PlainMachines::start(const HeldPins* faults, unsigned count, const HeldPin*
   holds_.clear();
   strikes_.clear();
   first_ = true;
+  row_now_ = 0;
   is_held_.assign(nets_ + gates_.size() + flip_flops_.size(), 0);
   for (unsigned machine = 0; machine < count; ++machine) {
     for (uint32_t i = 0; i < faults[machine].count; ++i) {
@@ -253,6 +254,7 @@ PlainMachines::Word PlainMachines::on_net(int32_t net, Word value) {
     if (h.kind == kNetPin) value = h(value);
     if (h.kind == kBridgePin || h.kind == kWiredPin) value = bridged(h, value);
     if (h.kind == kOpenPin && !first_) value = open(h, value, h.kept);
+    if (h.kind == kPulsePin && static_cast<uint64_t>(h.column) == row_now_) value ^= h.machines();
   }
   return value;
 }
@@ -486,6 +488,7 @@ void PlainMachines::batch(const HeldPins* faults, unsigned count, const HeldPin*
   // The counter of operations begins as it is without a fault.
   for (const int32_t net : operation_) shown.push_back(of_clean(value_[net]));
   for (uint64_t r = 0; live; ++r) {
+    row_now_ = r;
     if (r) edge(live), strike(r, live), settle();
     for (const int32_t net : undefined_) unknown |= (value_[net] ^ of_clean(value_[net])) & live;
     Word ends = 0;

@@ -100,6 +100,7 @@ class PlainMachines {
   std::vector<uint8_t> is_held_;             // nets, then gates and flip-flops of which a pin is held
   std::vector<size_t> special_;              // gates of which a pin is held, ascending; no read ports
   bool first_ = false;                       // the present row is the first one
+  uint64_t row_now_ = 0;
 };
 
 #endif

@@ -86,6 +86,12 @@ HeldPin LogicSimulator::numbered(HeldPin pin) const {
         throw std::runtime_error("a gate has no such operand");
       }
       return pin;
+    case kPulsePin:
+      check(design.nets);
+      if (pin.at < 2) throw std::runtime_error("a constant is to be inverted");
+      if (pin.column < 1 || pin.value != 1) throw std::runtime_error("a pulse comes before the first edge");
+      pin.at = design.number[pin.at];
+      return pin;
     case kDataPin:
     case kLoadPin: check(design.flip_flops.size()); return pin;
     case kBridgePin:
@@ -159,7 +165,8 @@ void LogicSimulator::keep(const HeldPin& pin, std::vector<uint8_t>& kept) const 
     kept[g.a] = kept[g.b] = kept[g.s] = kept[g.y] = 1;
   };
   switch (pin.kind) {
-    case kNetPin: kept[pin.at] = 1; return;
+    case kNetPin:
+    case kPulsePin: kept[pin.at] = 1; return;
     case kOperandPin: all_of(static_cast<size_t>(pin.at)); return;
     case kBridgePin:
     case kWiredPin: kept[pin.at] = kept[pin.column] = 1; return;
