@@ -43,7 +43,7 @@ def document(**changes):
     }
     whole = row("all", 600, {"quiet": 40, "false_alarm": 60})
     found = {
-        "schema": 1,
+        "schema": MechanismFaults.SCHEMA,
         "campaign": "c",
         "target": "t",
         "input": "0",
