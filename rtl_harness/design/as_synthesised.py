@@ -17,6 +17,8 @@ All front ends read copies of a target's files. In these copies, by one rule for
 - A register that is assigned in its asynchronous reset alone keeps its value at every clock, and a variable
   that has an initial value alone is that constant (`held_values`): the front end of synthesis would take both
   for undefined.
+- A comment that a macro pastes together for other tools (`/``* synopsys sync_set_reset ... *``/`) is taken
+  away, as simulators take it for a mistake.
 
 Lines keep their numbers. Text that comes from macros stays as it is.
 """
@@ -44,6 +46,7 @@ _CASES = re.compile(rb"full_case|parallel_case|\bunique0?\s+(?:if|case)\b")
 _INITIAL = re.compile(rb"\b(?:logic|reg|bit)\b[^;=()]{0,200}=(?!=)")
 _EDGES = re.compile(rb"\b(?:pos|neg)edge\b[^)]*(?:,|\bor\b)\s*(?:pos|neg)edge\b|\binitial\b")
 _FUNCTION = re.compile(rb"\bfunction\b(?!\s+(?:automatic|static)\b)")
+_PASTED = re.compile(rb"/``\*(?![^*]*(?:translate_o|full_case|parallel_case))[^*\n]*\*``/")
 _AUTOMATIC = b" automatic"
 _PROCESS = re.compile(
     r"(?:Always\w*|Initial|Final)Block|ContinuousAssign|FunctionDeclaration|TaskDeclaration"
@@ -64,6 +67,7 @@ def as_synthesised(content: bytes, defines: tuple[tuple[str, str], ...] = ()) ->
     >>> as_synthesised(b"module m(input a); logic x = a; endmodule")
     b'module m(input a); logic x    ; endmodule'
     """
+    content = _PASTED.sub(lambda found: b" " * len(found[0]), content)
     if not any(own.search(content) for own in (_CASES, _INITIAL, _EDGES, _FUNCTION)):
         return content
     changes = [*_Rewriter(SourceTree(content, defines)).changes()]

@@ -257,6 +257,20 @@ def test_text_that_keeps_values(text, becomes):
     assert found == around.format(text if becomes is None else becomes)
 
 
+def test_comments_that_macros_paste_together_are_taken_away(tmp_path):
+    """The fault: the simulator took what a macro pastes together for a comment of its own, and refused it."""
+    macro = """`define FF(q, d) \\
+  /``* synopsys sync_set_reset `"rst`" *``/ \\
+  always @(posedge clk) q <= d;
+"""
+    target = target_of(tmp_path, macro + CORE.format("reg [7:0] a_q; `FF(a_q, d ^ q) assign q = a_q;"))
+    elaboration = with_hardware(target, elaborate(target))
+    with VerilatorEngine(target, WORKLOAD, elaboration) as engine:
+        assert len(list(engine.run([Fault(1, 20)]))) == 1
+    for text in ("/``* full_case *``/", "/* synopsys sync_set_reset */", "// synopsys translate_off\n"):
+        assert as_synthesised(text.encode()) == text.encode()
+
+
 def test_what_a_package_says_of_its_functions_stays():
     for text in (
         "package automatic p; function f(input i); f = i; endfunction endpackage\n",
