@@ -15,6 +15,7 @@ from resil.bench.placement import placed
 from resil.bench.site_list import block_name, counts_text
 from resil.campaign.campaign import Campaign
 from resil.campaign.engines import engine_named
+from resil.campaign.fault_settings import OPEN, PULSE, STUCK_AT
 from resil.campaign.network_settings import NetworkSettings
 from resil.campaign.recording_settings import RecordingSettings
 from resil.campaign.testbench_settings import TestbenchSettings
@@ -52,6 +53,7 @@ from resil.work.testbench import driven_design, recorded_settings, tested_work
 from resil.work.work import Work
 
 if TYPE_CHECKING:
+    from resil.rtl_harness.logic.bridges import Bridges
     from resil.rtl_harness.logic.netlist import LogicNetlist
     from resil.rtl_harness.logic.sites import LogicSites
 
@@ -105,6 +107,8 @@ def prepare(campaign: Campaign, progress: Progress, *, simulates: bool = False) 
         logic = _logic(campaign, target, elaboration, progress)
         sites = logic.sites.table
         hashes["netlist"] = logic.digest
+        if campaign.faults.bridges is not None:
+            hashes["bridges"] = file_digest(campaign.faults.bridges)
 
         def engine(run: Sequence[Workload]) -> CampaignEngine:
             return _logic_engine(campaign, target, run, elaboration, logic)
@@ -131,6 +135,7 @@ def prepare(campaign: Campaign, progress: Progress, *, simulates: bool = False) 
             *(by_placement.warnings if by_placement else ()),
             *(logic.remarks if campaign.faults.logic else ()),
         ),
+        relative=logic.relative if campaign.faults.logic else {},
         expected=work.expected,
         describe=work.describe,
         compare=_compare(work, engine),
@@ -236,16 +241,31 @@ class _Logic:
     netlist: LogicNetlist
     sites: LogicSites
     digest: str
+    bridges: Bridges | None = None
+
+    @property
+    def relative(self) -> dict[str, float]:
+        """How often faults of each class of sites come; empty if all come equally often."""
+        if self.bridges is None or set(self.bridges.weights) == {1.0}:
+            return {}
+        elements = self.sites.table.elements[-len(self.bridges.weights) :]
+        return {e.register_class: w for e, w in zip(elements, self.bridges.weights, strict=True)}
 
     @property
     def remarks(self) -> tuple[str, ...]:
         """What has no sites."""
-        left = self.netlist.left_out
-        if not left:
-            return ()
-        return (
-            f"{len(left):,} {NO_SITES}, as {next(iter(left.values()))}: {', '.join(sorted(left)[:_NAMED])}",
-        )
+        found = []
+        if left := self.netlist.left_out:
+            found.append(
+                f"{len(left):,} {NO_SITES}, as {next(iter(left.values()))}: "
+                f"{', '.join(sorted(left)[:_NAMED])}"
+            )
+        if self.bridges is not None and (out := self.bridges.left_out):
+            found.append(
+                f"{len(out):,} bridges of the list have no sites, as they would close a loop of gates: "
+                f"{', '.join(out[:_NAMED])}"
+            )
+        return tuple(found)
 
 
 def _logic(campaign: Campaign, target: Target, elaboration: Elaboration, progress: Progress) -> _Logic:
@@ -254,7 +274,9 @@ def _logic(campaign: Campaign, target: Target, elaboration: Elaboration, progres
     Raises:
         HarnessError: There is no netlist that gates can say all of.
     """
+    from resil.rtl_harness.logic.bridges import bridges_of, read_pairs
     from resil.rtl_harness.logic.netlist import packed_netlist
+    from resil.rtl_harness.logic.open_pins import open_sites
     from resil.rtl_harness.logic.sites import pin_sites, pulse_sites
     from resil.rtl_harness.logic.synthesis import UnsupportedError, logic_netlist
 
@@ -266,19 +288,41 @@ def _logic(campaign: Campaign, target: Target, elaboration: Elaboration, progres
             f"target {target.name}: logic cannot be struck: {error}; leave logic out of the campaign's kinds",
             "faults.kinds",
         ) from error
-    sites = (pin_sites if campaign.faults.permanent else pulse_sites)(elaboration.sites, netlist)
+    digest = _digest(packed_netlist(netlist).hex())
+    if campaign.faults.bridges is not None:
+        bridges = bridges_of(elaboration.sites, netlist, read_pairs(campaign.faults.bridges))
+        if not bridges.faults:
+            raise HarnessError(
+                f"{campaign.faults.bridges}: expected a bridge that closes no loop of gates, found none; "
+                "list other pairs",
+                "faults.bridges",
+            )
+        if campaign.sampling.plan == "uniform" and len(set(bridges.weights)) > 1:
+            raise CampaignError(
+                f'{campaign.file}: [sampling] plan: expected "proportional" with bridges of several weights, '
+                'found "uniform"; a pair with one bridge and one with two differ, too',
+                "sampling.plan",
+            )
+        progress.stage(f"{len(bridges.faults):,} bridges between nets of {netlist.cells:,} cells")
+        return _Logic(netlist, bridges.sites, digest, bridges)
+    pins, can, chosen = {
+        STUCK_AT: ("pins", "be held", pin_sites),
+        OPEN: ("inputs", "be open", open_sites),
+        PULSE: ("outputs", "be struck by pulses", pulse_sites),
+    }[campaign.faults.model]
+    sites = chosen(elaboration.sites, netlist)
     cells = len(sites.table.elements) - len(elaboration.sites.elements)
-    pins, can = ("pins", "be held") if campaign.faults.permanent else ("outputs", "be struck by pulses")
     progress.stage(f"{len(sites.pins):,} {pins} of {cells:,} cells that can {can}")
-    return _Logic(netlist, sites, _digest(packed_netlist(netlist).hex()))
+    return _Logic(netlist, sites, digest)
 
 
 def _logic_engine(
     campaign: Campaign, target: Target, run: Sequence[Workload], elaboration: Elaboration, logic: _Logic
 ) -> CampaignEngine:
     from resil.rtl_harness.engine.fast.declaration import WANTED
+    from resil.rtl_harness.logic.open_pins import OpenHolder
     from resil.rtl_harness.logic.pulse_engine import PulseEngine
-    from resil.rtl_harness.logic.stuck_engine import StuckEngine
+    from resil.rtl_harness.logic.stuck_engine import BRIDGED_NETS, OPEN_INPUTS, StuckEngine
 
     settings = campaign.execution
     options = settings.options
@@ -292,7 +336,11 @@ def _logic_engine(
     made: list[CampaignEngine] = []
     for workload in run:
         of = (target, workload, elaboration, logic.netlist, logic.sites)
-        if campaign.faults.permanent:
+        if logic.bridges is not None:
+            made.append(StuckEngine(*of, holder=logic.bridges.holder, names=BRIDGED_NETS, **limits))
+        elif campaign.faults.model == OPEN:
+            made.append(StuckEngine(*of, holder=OpenHolder, names=OPEN_INPUTS, **limits))
+        elif campaign.faults.permanent:
             made.append(StuckEngine(*of, **limits))
         else:
             made.append(PulseEngine(*of, sweep=sweep, lanes=lanes, **limits))

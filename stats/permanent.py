@@ -19,6 +19,7 @@ _KEY_OF = {
     "flip_flop": "permanent_flip_flop_fit",
     "sram": "permanent_sram_fit_per_mbit",
     "pin": "permanent_logic_fit",
+    "bridge": "permanent_bridge_fit",
 }
 _KEYS = ("quantity", "value", "low", "high", "unit", "status", "source")
 
@@ -28,7 +29,7 @@ class PermanentEntry:
     """The rate at which storage of one kind, or a pin of a cell, gets stuck, at either value.
 
     Attributes:
-        quantity: `flip_flop`, `sram` or `pin`.
+        quantity: `flip_flop`, `sram`, `pin` or `bridge`.
         value: In `unit`.
         low: What it may be at least, in `unit`.
         high: What it may be at most.
@@ -54,11 +55,13 @@ class PermanentRates:
         name: As campaigns name the technology.
         node: For people.
         entries: All figures.
+        logic: The quantity of faults in logic: "pin", or "bridge".
     """
 
     name: str
     node: str
     entries: tuple[PermanentEntry, ...]
+    logic: str = "pin"
 
     def fit_per_bit(self, kind: str) -> float:
         """Return the rate at which one bit gets stuck, at 0 or at 1, in FIT; `kind` is one of `QUANTITIES`.
@@ -76,7 +79,10 @@ class PermanentRates:
     def status_of(self, kind: str) -> str:
         """Return the status of the figure of a kind of storage."""
         self.fit_per_bit(kind)
-        return next(e.status for e in self.entries if e.quantity == QUANTITIES[kind])
+        return next(e.status for e in self.entries if e.quantity == self._quantity(kind))
+
+    def _quantity(self, kind: str) -> str:
+        return self.logic if kind == "logic" else QUANTITIES[kind]
 
     def with_overrides(
         self,
@@ -102,14 +108,35 @@ class PermanentRates:
                 entries = (*(e for e in entries if e.quantity != quantity), own)
         return replace(self, entries=entries)
 
+    def of_bridges(self, fit: float | None = None, source: str = "given by the user") -> PermanentRates:
+        """Return the rates with that of a pair of nets in place of that of a pin.
+
+        Args:
+            fit: Of the user's own, or None for the data file's.
+            source: Where that comes from.
+
+        Raises:
+            StatsError: The rate is negative or not finite.
+        """
+        own = [e for e in self.entries if e.quantity == "bridge"]
+        if fit is not None:
+            raw_rate(fit, "FIT/pair")
+            own = [PermanentEntry("bridge", fit, fit, fit, "FIT/pair", "assumed", source)]
+        kept = (e for e in self.entries if e.quantity not in ("pin", "bridge"))
+        return replace(self, entries=(*kept, *own), logic="bridge")
+
+    def of_pins(self) -> PermanentRates:
+        """Return the rates without that of a pair of nets."""
+        return replace(self, entries=tuple(e for e in self.entries if e.quantity != "bridge"), logic="pin")
+
     def _per_bit(self, kind: str) -> tuple[float, float, float]:
         if kind not in QUANTITIES:
             raise StatsError(f"storage is of kind {', '.join(QUANTITIES)}, found {kind!r}", "kind")
         for e in self.entries:
-            if e.quantity == QUANTITIES[kind]:
+            if e.quantity == self._quantity(kind):
                 low, value, high = (raw_rate(v, e.unit).per_bit for v in (e.low, e.value, e.high))
                 return low, value, high
-        key = _KEY_OF[QUANTITIES[kind]]
+        key = _KEY_OF[self._quantity(kind)]
         raise StatsError(
             f"technology {self.name} has no rate of permanent faults for kind {kind}: give {key} in the "
             "campaign's [technology] table",
@@ -158,8 +185,8 @@ def _entry(table: Mapping[str, Any], spot: str) -> PermanentEntry:
         raise StatsError(f"{spot}: low, value and high need to be numbers, found {numbers}", "value")
     if sorted(numbers) != numbers:
         raise StatsError(f"{spot}: expected low <= value <= high, found {numbers}: correct them", "value")
-    if table["quantity"] not in QUANTITIES.values():
-        raise StatsError(f"{spot}: quantity needs to be one of {', '.join(QUANTITIES.values())}", "quantity")
+    if table["quantity"] not in _KEY_OF:
+        raise StatsError(f"{spot}: quantity needs to be one of {', '.join(_KEY_OF)}", "quantity")
     if table["status"] not in STATUSES:
         raise StatsError(
             f"{spot}: status needs to be one of {', '.join(STATUSES)}, found {table['status']!r}",

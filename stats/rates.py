@@ -28,6 +28,7 @@ class StratumCounts:
         counts: Injections of each outcome; what is missing is 0.
         share: Part of the exposure time of those bits that the stratum stands for. Strata that divide the
             cycles or the inputs of the same bits have shares that sum to 1.
+        relative: How often faults come in the bits, on average, beside the rate of the kind.
 
     Raises:
         ValueError: an outcome has an unknown name, a number is negative, or the share is not in 0 .. 1.
@@ -38,6 +39,7 @@ class StratumCounts:
     bits: int
     counts: Mapping[str, int] = field(default_factory=dict)
     share: float = 1.0
+    relative: float = 1.0
 
     def __post_init__(self) -> None:
         unknown = set(self.counts) - set(OUTCOMES)
@@ -57,8 +59,8 @@ class StratumCounts:
 
     @property
     def exposure(self) -> float:
-        """Bits times share."""
-        return self.bits * self.share
+        """Bits times share, as many as come to the rate of the kind."""
+        return self.bits * self.share * self.relative
 
     def events(self, outcomes: Iterable[str]) -> int:
         """Return the injections whose outcome is among `outcomes`."""

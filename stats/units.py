@@ -84,16 +84,30 @@ class FitPerPin:
         return self.value
 
 
-_UNITS: dict[str, type[FitPerMbit] | type[FitPerMbyte] | type[FitPerFlipFlop] | type[FitPerPin]] = {
+@dataclass(frozen=True, slots=True)
+class FitPerPair:
+    """Rate of bridges of one pair of nets."""
+
+    value: float
+
+    @property
+    def per_bit(self) -> float:
+        """FIT of one pair."""
+        return self.value
+
+
+_Unit = type[FitPerMbit] | type[FitPerMbyte] | type[FitPerFlipFlop] | type[FitPerPin] | type[FitPerPair]
+_UNITS: dict[str, _Unit] = {
     "FIT/Mbit": FitPerMbit,
     "FIT/MiB": FitPerMbyte,
     "FIT/flip-flop": FitPerFlipFlop,
     "FIT/pin": FitPerPin,
+    "FIT/pair": FitPerPair,
 }
 
 
 def raw_rate(value: float, unit: str) -> RawRate:
-    """Return `value` typed by the name of its unit: `FIT/Mbit`, `FIT/MiB`, `FIT/flip-flop` or `FIT/pin`.
+    """Return `value` typed by the name of its unit, as `FIT/Mbit`, `FIT/MiB`, `FIT/flip-flop` or `FIT/pin`.
 
     Raises:
         StatsError: another unit (`FIT/MB` and `FIT/Mb` look alike and are refused), or a rate that is

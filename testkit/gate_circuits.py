@@ -25,11 +25,12 @@ from resil.rtl_harness.engine.logic.library import (
     dominated,
     opened,
     opened_data,
+    stored,
     wired,
 )
 
 BUF, NOT, AND, NAND, OR, NOR, XOR, XNOR, ANDNOT, ORNOT, MUX, NMUX, READ = range(13)
-NET, OPERAND, DATA, LOAD, _, _, BRIDGE, WIRED, OPEN, OPEN_DATA, *_ = PinKind
+NET, OPERAND, DATA, LOAD, _, _, BRIDGE, WIRED, OPEN, OPEN_DATA, STORED, *_ = PinKind
 
 # Of gates that have not two.
 _INPUTS = {BUF: 1, NOT: 1, MUX: 3, NMUX: 3}
@@ -164,10 +165,24 @@ class GateNetlist:
             one, other = (int(net) for net in rng.integers(2, self.nets, 2))
             if depends[other, one]:
                 continue
-            found.append(dominated(one, other))
+            found.append((*dominated(one, other), *self._stored(one, rng)))
             if not depends[one, other]:
-                found.append(wired(one, other, int(rng.integers(2))))
+                own = wired(one, other, int(rng.integers(2)))
+                found.append((*own, *self._stored(one, rng), *self._stored(other, rng)))
         return found
+
+    def _stored(self, net: int, rng: np.random.Generator) -> HeldPins:
+        """Return that some gate takes what a flip-flop stores in place of its net."""
+        flip_flop = next((i for i, row in enumerate(self.flip_flops) if row[0] == net), None)
+        takers = [
+            (row, column)
+            for row, (operation, *operands, _) in enumerate(self.gates)
+            for column, own in enumerate(operands[: _INPUTS.get(operation, 2)], 1)
+            if operation != READ and own == net
+        ]
+        if flip_flop is None or not takers:
+            return ()
+        return (stored(flip_flop, *takers[int(rng.integers(len(takers)))]),)
 
     def circuit(self) -> Circuit:
         """Return it as the simulator takes it: a byte of the state for each flip-flop, then the memory."""
@@ -239,10 +254,14 @@ class JudgedMachines:
         self.of_net: dict[int, list[tuple[int, HeldPin]]] = {}
         self.of_operand: dict[tuple[int, int], list[tuple[int, int]]] = {}
         self.of_data: dict[int, list[tuple[int, HeldPin]]] = {}
+        self.of_stored: dict[tuple[int, int], list[tuple[int, int]]] = {}
         for i, fault in enumerate(faults):
             for pin in fault:
                 if pin.kind in (BRIDGE, WIRED, OPEN):
                     self.of_net.setdefault(pin.at, []).append((i, pin))
+                if pin.kind is STORED:
+                    flip_flop, column = divmod(pin.column, 4)
+                    self.of_stored.setdefault((pin.at, column), []).append((i, flip_flop))
                 if pin.kind is OPEN_DATA:
                     self.of_data.setdefault(pin.at, []).append((i, pin))
                 if pin.kind in (OPEN, OPEN_DATA) and pin.column >= 0:
@@ -279,6 +298,13 @@ class JudgedMachines:
         for machine, _ in self.held.get((LOAD, row, 0), ()):
             acts[machine] = False
         return acts
+
+    def _operand(self, row: int, column: int, net: int) -> npt.NDArray[np.int64]:
+        value = self._as_held((OPERAND, row, column), self.value[net])
+        for machine, flip_flop in self.of_stored.get((row, column), ()):
+            value = value.copy()
+            value[machine] = self.stored[machine, flip_flop]
+        return value
 
     def _taken(self, row: int, d: int) -> npt.NDArray[np.int64]:
         value = self._as_held((DATA, row, 0), self.value[d]).copy()
@@ -319,7 +345,7 @@ class JudgedMachines:
                         for machine, held in self.of_operand.get((i, k + 1), ()):
                             own[machine] = held
                     self.other[y] = TRUTH[operation][4 * s + 2 * b + a]
-                a, b, s = (self._as_held((OPERAND, i, k + 1), self.value[n]) for k, n in enumerate(operands))
+                a, b, s = (self._operand(i, k + 1, n) for k, n in enumerate(operands))
                 self.value[y] = self._on_net(y, TRUTH[operation][4 * s + 2 * b + a])
             before = self.stored.copy()
             for i, row in enumerate(self.n.flip_flops):

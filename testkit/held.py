@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Held pins of a netlist, beside the netlist as Verilog in an untouched simulator, from reset to the end."""
+"""Permanent faults of a netlist beside the netlist as Verilog in an untouched simulator, from reset on."""
 
 from __future__ import annotations
 
@@ -17,22 +17,31 @@ from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.engine.plain.engine import PlainEngine
 from resil.rtl_harness.engine.workload import Workload
 from resil.rtl_harness.faults import Fault, Injection
+from resil.rtl_harness.logic.bridges import NetPair, Way, bridges_of
 from resil.rtl_harness.logic.fault_pairs import FaultPairs
 from resil.rtl_harness.logic.joined import Joined
 from resil.rtl_harness.logic.marked_cells import storing_cells
 from resil.rtl_harness.logic.netlist import NOWHERE, TO_FLIP_FLOP, LogicNetlist
+from resil.rtl_harness.logic.open_pins import OpenHolder, open_sites
 from resil.rtl_harness.logic.sites import pin_sites
-from resil.rtl_harness.logic.stuck_engine import StuckEngine
+from resil.rtl_harness.logic.stuck_engine import BRIDGED_NETS, OPEN_INPUTS, StuckEngine
 from resil.rtl_harness.logic.synthesis import joined_design, logic_netlist
-from resil.rtl_harness.logic.verilog import HELD, HeldName, netlist_target
+from resil.rtl_harness.logic.verilog import (
+    DOMINANT,
+    HELD,
+    BridgedName,
+    HeldName,
+    NetlistTarget,
+    netlist_target,
+)
 
 
 @dataclass(frozen=True)
 class ComparedHolds:
-    """What the engine and the simulator of the netlist say of pins that are held, in one order.
+    """What the engine and the simulator of the netlist say of permanent faults, in one order.
 
     Attributes:
-        pins: Name of each pin, and the value at which it is held.
+        pins: Name of each pin, and the value at which it is held or open; of a bridge its name, and 0.
         found: The engine's answers.
         judged: Those of the simulator, each from a run of its own.
         engine_seconds: Processor time of the engine for all of them, netlist and golden run there.
@@ -96,12 +105,101 @@ def compared_holds(
     names = [name_of(pin, value) for pin, value in chosen]
     truth = netlist_target(target, elaboration, design, (), folder, names)
     faults = [Fault(sites.first + pin, 0, held=value) for pin, value in chosen]
-    with StuckEngine(target, workload, elaboration, netlist, sites) as engine:
+    engine = StuckEngine(target, workload, elaboration, netlist, sites)
+    said = [(netlist.pin_name(pin), value) for pin, value in chosen]
+    return _compared(engine, workload, faults, truth, [truth.held[name] for name in names], said)
+
+
+def compared_opens(
+    target: Target, workload: Workload, elaboration: Elaboration, number: int, seed: int, folder: Path
+) -> ComparedHolds:
+    """Return what both say of open inputs, drawn from all; arguments as of `compared_holds`."""
+    netlist = logic_netlist(target, elaboration)
+    sites = open_sites(elaboration.sites, netlist)
+    every = [(place, value) for place in range(len(sites.pins)) for value in (0, 1)]
+    chosen = random.Random(seed).sample(every, min(number, len(every)))
+    design = joined_design(target, elaboration)
+    name_of = _namer(netlist, design)
+    names = [name_of(int(sites.pins[place]), value) for place, value in chosen]
+    truth = netlist_target(target, elaboration, design, (), folder, opened=names)
+    faults = [Fault(sites.first + place, 0, held=value) for place, value in chosen]
+    engine = StuckEngine(target, workload, elaboration, netlist, sites, holder=OpenHolder, names=OPEN_INPUTS)
+    said = [(netlist.pin_name(int(sites.pins[place])), value) for place, value in chosen]
+    return _compared(engine, workload, faults, truth, [truth.opened[name] for name in names], said)
+
+
+def drawn_pairs(netlist: LogicNetlist, number: int, seed: int) -> list[NetPair]:
+    """Return pairs of outputs of cells, drawn at random: dominant both ways, wired AND, or wired OR."""
+    rng = random.Random(seed)
+    pins = netlist.pins
+    gates = np.isin(pins["cell"], netlist.clock_gates[:, 0])
+    outputs = np.flatnonzero((pins["output"] == 1) & ~gates).tolist()
+
+    def name(pin: int) -> str:
+        cell = int(pins[pin]["cell"])
+        return f"{netlist.names[cell]}[{pin - int(netlist.first_pin[cell])}]"
+
+    found: dict[frozenset[str], NetPair] = {}
+    while len(found) < number:
+        one, other = rng.sample(outputs, 2)
+        way = rng.choice([(Way.FIRST, Way.SECOND), (Way.AND,), (Way.OR,)])
+        found.setdefault(frozenset((name(one), name(other))), NetPair(name(one), name(other), way))
+    return [*found.values()]
+
+
+def compared_bridges(
+    target: Target, workload: Workload, elaboration: Elaboration, number: int, seed: int, folder: Path
+) -> ComparedHolds:
+    """Return what both say of bridges between drawn outputs of cells; arguments as of `compared_holds`."""
+    netlist = logic_netlist(target, elaboration)
+    pairs = drawn_pairs(netlist, number, seed)
+    bridges = bridges_of(elaboration.sites, netlist, pairs)
+    chosen = random.Random(seed).sample(range(len(bridges.faults)), min(number, len(bridges.faults)))
+    design = joined_design(target, elaboration)
+    cells = [cell.name for cell in design.cells]
+
+    def output(name: str) -> tuple[str, str]:
+        cell, _, pin = name.removesuffix("]").rpartition("[")
+        row = netlist.pins[int(netlist.first_pin[netlist.number[cell]]) + int(pin)]
+        return cells[int(row["cell"])], netlist.pin_names[int(row["name"])]
+
+    def named(name: str) -> BridgedName:
+        pair, _, way = name.removesuffix("]").rpartition("[")
+        first, second = map(output, pair.split("~"))
+        victims = (second, first) if Way(int(way)) is Way.FIRST else (first, second)
+        return (*victims, (DOMINANT, DOMINANT, "and", "or")[int(way)])
+
+    names = [named(bridges.names[place]) for place in chosen]
+    truth = netlist_target(target, elaboration, design, (), folder, bridged=names)
+    faults = [Fault(bridges.sites.first + place, 0, held=0) for place in chosen]
+    engine = StuckEngine(
+        target,
+        workload,
+        elaboration,
+        netlist,
+        bridges.sites,
+        holder=bridges.holder,
+        names=BRIDGED_NETS,
+    )
+    said = [(bridges.names[place], 0) for place in chosen]
+    return _compared(engine, workload, faults, truth, [truth.bridged[name] for name in names], said)
+
+
+def _compared(
+    engine: StuckEngine,
+    workload: Workload,
+    faults: Sequence[Fault],
+    truth: NetlistTarget,
+    bits: Sequence[int],
+    said: list[tuple[str, int]],
+) -> ComparedHolds:
+    """Run faults in both; of each it is known which bit of the netlist in Verilog brings it about."""
+    with engine:
         assert engine.simulator
         began = _spent()
         found = {injection.fault: injection for injection in engine.run(faults)}
         engine_seconds = _spent() - began
-    of = {Fault(truth.held[name], 0, held=1): fault for name, fault in zip(names, faults, strict=True)}
+    of = {Fault(bit, 0, held=1): fault for bit, fault in zip(bits, faults, strict=True)}
     with PlainEngine(truth.target, workload, truth.elaboration) as plain:
         plain.golden()
         began = _spent()
@@ -111,7 +209,7 @@ def compared_holds(
         }
         simulator_seconds = _spent() - began
     return ComparedHolds(
-        [(netlist.pin_name(pin), value) for pin, value in chosen],
+        said,
         [found[fault] for fault in faults],
         [judged[fault] for fault in faults],
         engine_seconds,

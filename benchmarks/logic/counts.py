@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cells, sites and classes of equivalent faults of the NPU's netlist, by size and block.
+"""Cells, sites and classes of faults of the NPU's netlist, by size and block.
 
 Called as `python -m benchmarks.logic.counts [TARGET ...]`; by default the four sizes. Prints a table for
 docs.
@@ -14,7 +14,8 @@ from collections import Counter
 from resil.rtl_harness.design.elaboration import elaborate
 from resil.rtl_harness.design.hardware import with_hardware
 from resil.rtl_harness.design.target import load_target
-from resil.rtl_harness.logic.collapse import collapsed_pins, collapsed_pulses
+from resil.rtl_harness.logic.collapse import collapsed_pins, collapsed_pulses, dominance_collapsed_pins
+from resil.rtl_harness.logic.open_pins import open_sites
 from resil.rtl_harness.logic.sites import pin_sites, pulse_sites
 from resil.rtl_harness.logic.synthesis import logic_netlist
 
@@ -34,6 +35,8 @@ def main() -> int:
         "classes",
         "stuck pins",
         "classes",
+        "after dominance",
+        "open inputs",
     )
     print(f"| {' | '.join(heads)} | pulse sites by block |")
     print("|---" * (len(heads) + 1) + "|")
@@ -50,6 +53,8 @@ def main() -> int:
         counts = (
             *(netlist.cells, storing, len(netlist.clock_gates), len(pulses.pins)),
             *(collapsed_pulses(netlist, pulses).classes, 2 * len(pins.pins), collapsed_pins(netlist).classes),
+            dominance_collapsed_pins(netlist).classes,
+            2 * len(open_sites(elaboration.sites, netlist).pins),
         )
         print(f"| {name} | {' | '.join(f'{count:,}' for count in counts)} | {by_block} |", flush=True)
     return 0

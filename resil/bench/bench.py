@@ -167,6 +167,8 @@ class Bench:
         latches: Paths of storage that is made of latches, which cannot be held at a value.
         workloads: Digest of what runs on each input, input and all; empty if that is not known.
         excluded: Bits of the design that the target file leaves out.
+        relative: How often faults come at the sites of each class in logic, beside the rate of the kind;
+            empty if all come equally often.
         placement: How upsets of several bits fall into words by a placement, in words; "" without one.
     """
 
@@ -193,3 +195,4 @@ class Bench:
     workloads: tuple[str, ...] = ()
     excluded: int = 0
     placement: str = ""
+    relative: Mapping[str, float] = field(default_factory=dict)

@@ -35,6 +35,11 @@ STORAGE = {
 }
 
 
+def site_word(kind: str, model: str) -> str:
+    """Return what the sites of a kind are called where faults of a model strike them."""
+    return "bridges between nets" if kind == "logic" and model == "bridge" else STORAGE[kind]
+
+
 class BlockSites(Typed):
     """Fault sites and area of a block; areas in the survey's unit."""
 

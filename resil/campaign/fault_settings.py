@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from resil.campaign.clusters import ANY, clusters_text, read_clusters
 from resil.campaign.placement_settings import PlacementSettings, read_placement
@@ -15,7 +16,9 @@ EXTERNAL_KINDS = ("weights", "activations")
 LOGIC = "logic"
 KINDS = ("ff", "macro", "sram", *EXTERNAL_KINDS, LOGIC)
 UPSET, STUCK_AT, MEMORY_UPSET, PULSE = "upset", "stuck_at", "memory_upset", "set"
-MODELS = (UPSET, STUCK_AT, PULSE)
+OPEN, BRIDGE = "open", "bridge"
+MODELS = (UPSET, STUCK_AT, OPEN, BRIDGE, PULSE)
+PERMANENT_MODELS = (STUCK_AT, OPEN, BRIDGE)
 PERMANENT_PLANS = ("proportional", "uniform")
 EXTERNAL_PLANS = ("proportional", "uniform")
 LOGIC_PLANS = ("proportional", "uniform")
@@ -35,11 +38,14 @@ class FaultSettings:
         clusters: Part of the upsets that flip 1, 2, ... adjacent bits of a word; they sum to 1.
         model: "upset": bits inverted once, transient faults; "stuck_at": a bit, or a pin of a cell, held at 0
             or 1 from reset on, permanent faults; "set": a pulse at the output of a cell, which strikes logic
-            alone. "memory_upset" follows from kinds outside the NPU: bits of memory inverted.
+            alone. "open": an input of a cell that does not drive it any more where it decides, and "bridge":
+            two nets that are shorted, permanent faults of logic alone. "memory_upset" follows from kinds
+            outside the NPU: bits of memory inverted.
         minimum_in: Least number in each kind of storage of some blocks, or by kind, in place of
             `minimum_per_block`.
         placement: Where the cells lie; None where upsets of several bits flip the next bits of the word.
         any_shares: Verdicts hold whatever the shares of the sizes in `clusters` are.
+        bridges: List of the pairs of nets that are bridged; None of other faults.
     """
 
     kinds: tuple[str, ...]
@@ -50,11 +56,17 @@ class FaultSettings:
     minimum_in: Mapping[str, int | Mapping[str, int]] = field(default_factory=dict)
     any_shares: bool = False
     placement: PlacementSettings | None = None
+    bridges: Path | None = None
 
     @property
     def permanent(self) -> bool:
         """Whether the faults are there from reset on."""
-        return self.model == STUCK_AT
+        return self.model in PERMANENT_MODELS
+
+    @property
+    def values_each(self) -> int:
+        """Permanent faults at each site: a bit, a pin or an input has two values, a bridge is there."""
+        return 1 if self.model == BRIDGE else 2
 
     @property
     def logic(self) -> bool:
@@ -99,6 +111,7 @@ def read_faults(section: Section) -> FaultSettings:
         expected = "two sizes or more in [faults.clusters], each with some of the injections"
         section.wrong("cluster_shares", expected, "one", "declare them, or remove the key")
     model = section.choice("model")
+    bridges = _bridges(section, model)
     if set(kinds) & set(EXTERNAL_KINDS) and section.sound("kinds"):
         model = _external_model(section, kinds, model)
     if section.sound("kinds") and section.sound("model"):
@@ -106,7 +119,20 @@ def read_faults(section: Section) -> FaultSettings:
     section.finish()
     if placement is not None and model != UPSET and section.sound("placement"):
         section.wrong("placement", f'the key with model = "{UPSET}" only', f'"{model}"', "remove it")
-    return FaultSettings(kinds, injections, minimum, clusters, model, minima, any_shares, placement)
+    return FaultSettings(kinds, injections, minimum, clusters, model, minima, any_shares, placement, bridges)
+
+
+def _bridges(section: Section, model: str) -> Path | None:
+    """Take the list of pairs; it is there with bridges, and with nothing else."""
+    if not section.has("bridges"):
+        if model == BRIDGE and section.sound("model"):
+            remedy = 'write bridges = "pairs.csv"'
+            section.wrong("bridges", "a list of pairs of nets with bridges", "none", remedy)
+        return None
+    file = section.path("bridges", "a list of pairs of nets, .csv")
+    if model != BRIDGE and section.sound("model"):
+        section.wrong("bridges", f'the key with model = "{BRIDGE}" only', f'"{model}"', "remove one")
+    return file
 
 
 def _external_model(section: Section, kinds: tuple[str, ...], model: str) -> str:
@@ -122,17 +148,25 @@ def _external_model(section: Section, kinds: tuple[str, ...], model: str) -> str
     return MEMORY_UPSET
 
 
+_PLACES = {
+    PULSE: "a pulse is at the output of a cell",
+    OPEN: "an open input is one of a cell",
+    BRIDGE: "a bridge is between nets of cells",
+}
+
+
 def _check_logic(section: Section, kinds: tuple[str, ...], model: str, clusters: tuple[float, ...]) -> None:
     """Note what is wrong with logic: it has pulses, by themselves, or stuck pins, also beside stuck bits."""
     if LOGIC not in kinds:
-        if model == PULSE:
+        if model in (PULSE, OPEN, BRIDGE):
             expected, found = f'kinds = ["{LOGIC}"] with it', ", ".join(kinds)
-            section.wrong("model", expected, found, "change one: a pulse is at the output of a cell")
+            section.wrong("model", expected, found, f"change one: {_PLACES[model]}")
         return
-    if model not in (PULSE, STUCK_AT):
-        remedy = f'write model = "{PULSE}" for transients, "{STUCK_AT}" for permanent faults'
-        section.wrong("model", f'"{PULSE}" or "{STUCK_AT}" for logic', f'"{model}"', remedy)
-    elif len(kinds) > 1 and model == PULSE:
+    if model not in (PULSE, *PERMANENT_MODELS):
+        others = ", ".join(f'"{own}"' for own in PERMANENT_MODELS)
+        remedy = f'write model = "{PULSE}" for transients, {others} for permanent faults'
+        section.wrong("model", f'"{PULSE}", {others} for logic', f'"{model}"', remedy)
+    elif len(kinds) > 1 and model != STUCK_AT:
         remedy = "make a campaign for each: their rates are of different sorts"
         section.wrong("kinds", f'logic by itself, ["{LOGIC}"]', ", ".join(kinds), remedy)
     if clusters != (1.0,):
@@ -175,9 +209,11 @@ def check_plan(section: Section, faults: FaultSettings, sampling: SamplingSettin
     if faults.permanent:
         if safety:
             expected = "upsets where there is a table [safety], whose key permanent names this one's run"
-            raise section.fail("model", expected, f'model = "{STUCK_AT}"', "move the table to that campaign")
+            raise section.fail(
+                "model", expected, f'model = "{faults.model}"', "move the table to that campaign"
+            )
         if faults.clusters != (1.0,):
-            found = f'model = "{STUCK_AT}", whose bits are single'
+            found = f'model = "{faults.model}", whose bits are single'
             raise section.fail("clusters", 'the key with model = "upset" only', found, "remove it")
         if sampling.plan not in PERMANENT_PLANS:
             expected = f"a plan for faults that are there from reset on ({', '.join(PERMANENT_PLANS)})"

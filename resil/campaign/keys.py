@@ -213,8 +213,8 @@ FAULTS = KeyTable(
             'Kinds of storage. `"ff"` takes `"macro"` with it: flip-flops inside SRAM macros upset like '
             'others. `"weights"` and `"activations"` lie in memory outside the NPU and stand alone. '
             '`"logic"` are cells of the synthesised netlist: the outputs of those between registers with '
-            '`model = "set"`, where it stands alone, all pins of all of them with `model = "stuck_at"`, '
-            "where storage may stand beside it.",
+            '`model = "set"`, all pins of all of them with `model = "stuck_at"`, where storage may stand '
+            'beside it, their inputs with `model = "open"`, nets with `model = "bridge"`.',
             ("ff",),
             choices=KINDS,
         ),
@@ -255,10 +255,19 @@ FAULTS = KeyTable(
             "model",
             "string",
             '`"upset"`: a bit is inverted once. `"stuck_at"`: a bit, or a pin of a cell, is held at 0 or 1 '
-            "from reset on. "
-            '`"set"`: a pulse at the output of a cell in one cycle, with `kinds = ["logic"]`.',
+            'from reset on. `"open"`: an input of a cell is open (stuck-open), so that the cell keeps what '
+            'it had where that input decides; `"bridge"`: two nets of the list `bridges` are shorted, both '
+            'with `kinds = ["logic"]`, as is '
+            '`"set"`: a pulse at the output of a cell in one cycle.',
             UPSET,
             choices=MODELS,
+        ),
+        Key(
+            "bridges",
+            "path",
+            "Pairs of nets that are bridged, `.csv` with `first`, `second`, and perhaps `type` and `weight`. "
+            '[How to](../how-to/logic.md#bridges). Needed with `model = "bridge"`, refused otherwise.',
+            ABSENT,
         ),
     ),
     required=True,
@@ -332,7 +341,15 @@ TECHNOLOGY = KeyTable(
         Key(
             "permanent_logic_fit",
             "number",
-            "Rate at which one pin of a cell gets stuck, at 0 or at 1.",
+            "Rate at which one pin of a cell gets stuck, at 0 or at 1; of open inputs that of one input.",
+            ABSENT,
+            low=0.0,
+            unit="FIT",
+        ),
+        Key(
+            "permanent_bridge_fit",
+            "number",
+            "Rate at which a pair of nets of weight 1 is bridged; its faults share it.",
             ABSENT,
             low=0.0,
             unit="FIT",

@@ -13,7 +13,7 @@ from typing import Any
 from resil.campaign.declaration import KeyTable
 from resil.campaign.engines import chosen_engine, read_options
 from resil.campaign.farm_settings import FarmSettings, read_farm
-from resil.campaign.fault_settings import LOGIC, STUCK_AT, FaultSettings, check_plan, read_faults
+from resil.campaign.fault_settings import LOGIC, FaultSettings, check_plan, read_faults
 from resil.campaign.problems import Problems, UnreadError
 from resil.campaign.safety import SafetySettings, read_safety
 from resil.campaign.sampling_settings import SamplingSettings, read_sampling
@@ -224,7 +224,7 @@ def _check_inferences(
         found = f"{head.inferences} and a table [workload]"
         raise section.fail("inferences", "1 or 2 but for a network with variables", found, "change the value")
     if faults.permanent:
-        found = 'model = "stuck_at"; such a fault is in every inference'
+        found = f'model = "{faults.model}"; such a fault is in every inference'
         raise section.fail("inferences", "1 but for upsets", found, "remove the key")
     if faults.logic:
         raise section.fail("inferences", "1 for logic", f"{head.inferences}", "remove the key")
@@ -289,7 +289,7 @@ def _needed(
         if faults.clusters != (1.0,):
             asked[Ability.CLUSTERS] = "[faults] clusters"
         if faults.permanent:
-            asked[Ability.STUCK_AT] = f'[faults] model = "{STUCK_AT}"'
+            asked[Ability.STUCK_AT] = f'[faults] model = "{faults.model}"'
     if head and head.inferences > 1:
         asked[Ability.TWO_INFERENCES] = f"inferences = {head.inferences}"
     if timeout != TIMEOUTS[0]:

@@ -29,6 +29,7 @@ class TechnologySettings:
         logic_range: Lowest and highest of it, or None.
         logic_factors: What derates it, by name: `clock_mhz`, `pulse_ps`, `window_ps`, `survival`.
         permanent_logic_fit: FIT of permanent faults of one pin of a cell, or None.
+        permanent_bridge_fit: FIT of bridges of a pair of nets of weight 1, or None.
     """
 
     name: str
@@ -42,6 +43,7 @@ class TechnologySettings:
     logic_range: tuple[float, float] | None = None
     logic_factors: Mapping[str, float] = field(default_factory=dict)
     permanent_logic_fit: float | None = None
+    permanent_bridge_fit: float | None = None
 
 
 def read_technology(section: Section) -> TechnologySettings:
@@ -54,9 +56,10 @@ def read_technology(section: Section) -> TechnologySettings:
     logic, logic_range = _raw_rate(section, "logic_fit", "logic_range", 1.0)
     factors = {key: section.number(key) for key in LOGIC_FACTORS if section.has(key)}
     permanent_pin, _ = _raw_rate(section, "permanent_logic_fit", "", 1.0)
+    bridge, _ = _raw_rate(section, "permanent_bridge_fit", "", 1.0)
     section.finish()
     rates = (flip_flop, sram, ff_range, sram_range, permanent_ff, permanent_sram)
-    return TechnologySettings(name, *rates, logic, logic_range, factors, permanent_pin)
+    return TechnologySettings(name, *rates, logic, logic_range, factors, permanent_pin, bridge)
 
 
 def _raw_rate(

@@ -65,6 +65,7 @@ def campaign_tables(campaign: Campaign) -> dict[str, dict[str, Value]]:
             "cluster_shares": ANY if faults.any_shares else None,
             "placement": str(faults.placement.file) if faults.placement else None,
             "reach_um": faults.placement.reach_um if faults.placement else None,
+            "bridges": str(faults.bridges) if faults.bridges else None,
         },
         "sampling": _sampling(campaign),
         "execution": {

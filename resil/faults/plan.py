@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from resil.campaign.clusters import cluster_bits
+from resil.campaign.fault_settings import BRIDGE, LOGIC, OPEN, STUCK_AT
 from resil.rtl_harness.faults import Fault
 from resil.stats.sampling import Stratum, draw
 
@@ -19,6 +20,12 @@ IntArray = npt.NDArray[np.int64]
 FAULT_NAMES = ("upset", "stuck_at_0", "stuck_at_1")
 # The first of these, where the fault strikes logic.
 PULSE_NAME = "set"
+# What permanent faults of each model are called, by value.
+PERMANENT_NAMES: Mapping[str, tuple[str, ...]] = {
+    STUCK_AT: FAULT_NAMES[1:],
+    OPEN: ("open_0", "open_1"),
+    BRIDGE: ("bridge",),
+}
 
 
 @dataclass(frozen=True)
@@ -38,8 +45,11 @@ class FaultStratum:
         ends: Sites up to the end of each piece.
         widths: Bits of a word of each piece.
         exposure: Part of the time of all inferences.
-        stuck: The faults are bits held at 0 or 1 from reset on: what the population counts as cycles are
-            these two values.
+        stuck: The faults are there from reset on: what the population counts as cycles are the two values of
+            each.
+        model: Of such faults, one of `PERMANENT_MODELS`; a bridge has one value.
+        relative: How often faults at its sites come beside the rate of the kind.
+        rated: It is one of several of its block and kind, which have other rates; its class says which.
         rooms: How many bits an upset that begins at each site has at the most, by a placement; None where
             that is what its word has from there on.
     """
@@ -57,12 +67,23 @@ class FaultStratum:
     exposure: float
     stuck: bool = False
     rooms: IntArray | None = None
+    model: str = STUCK_AT
+    relative: float = 1.0
+    rated: bool = False
 
     @property
     def label(self) -> tuple[str, ...]:
         """The stratum from coarse to fine, for `resil.stats.strata`."""
+        if self.rated:
+            return (self.block, self.kind, self.register_class)
         fine = () if self.operation is None else (self.register_class, self.variable, str(self.operation))
         return (self.block, self.kind, *fine)
+
+    def fault_name(self, held: int) -> str:
+        """Return what stored injections call a fault that holds its bit at this value; -1: at nothing."""
+        if held < 0:
+            return PULSE_NAME if self.kind == LOGIC else FAULT_NAMES[0]
+        return PERMANENT_NAMES[self.model][held]
 
     def draw(
         self, seed: int, clusters: Sequence[float], start: int, count: int
@@ -129,22 +150,21 @@ class FaultPlan:
 
     def names(self, rows: IntArray) -> list[str]:
         """Return what stored injections call the faults in these rows."""
-        kinds = [self.strata[stratum].kind for stratum in self.stratum[rows].tolist()]
-        return [fault_name(kind, held) for kind, held in zip(kinds, self.held[rows].tolist(), strict=True)]
+        strata = [self.strata[stratum] for stratum in self.stratum[rows].tolist()]
+        return [own.fault_name(held) for own, held in zip(strata, self.held[rows].tolist(), strict=True)]
 
     def missing(self, done: IntArray) -> IntArray:
         """Return the rows of the plan whose injection numbers are not among `done`, each there once."""
         return np.flatnonzero(~np.isin(self.injection, done, assume_unique=True))
 
 
-def fault_name(kind: str, held: int) -> str:
-    """Return what stored injections call a fault that holds its bit at this value; -1: at nothing."""
-    return PULSE_NAME if kind == "logic" and held < 0 else FAULT_NAMES[held + 1]
-
-
 def held_value(name: str) -> int | None:
     """Return what a fault of this name, as of `fault_name`, holds its bit at; None of an upset or a pulse."""
-    if name == PULSE_NAME:
+    if name in (PULSE_NAME, FAULT_NAMES[0]):
         return None
-    held = FAULT_NAMES.index(name) - 1
-    return None if held < 0 else held
+    return next(names.index(name) for names in PERMANENT_NAMES.values() if name in names)
+
+
+def model_of(name: str) -> str | None:
+    """Return the model of a permanent fault of this name; None of an upset or a pulse."""
+    return next((model for model, names in PERMANENT_NAMES.items() if name in names), None)

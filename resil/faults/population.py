@@ -13,9 +13,10 @@ import pyarrow as pa
 from resil.bench.site_list import block_name
 from resil.campaign.campaign import Campaign
 from resil.campaign.clusters import cluster_sizes
+from resil.campaign.fault_settings import LOGIC, STUCK_AT
 from resil.campaign.sampling_settings import SamplingSettings
 from resil.errors import CampaignError
-from resil.faults.plan import FaultPlan, FaultStratum, IntArray, fault_name
+from resil.faults.plan import FaultPlan, FaultStratum, IntArray
 from resil.rtl_harness.design.sites import SiteTable
 from resil.rtl_harness.engine.contract import GoldenRun
 from resil.stats.sampling import Stratum
@@ -56,6 +57,21 @@ class Population:
     clusters: tuple[float, ...]
     strata: tuple[FaultStratum, ...]
     risks: tuple[float, ...] = ()
+
+    @property
+    def relative(self) -> dict[tuple[str, str], float]:
+        """How often faults come in a kind of storage of each block, and of all (""), beside its rate.
+
+        Nothing where all come equally often.
+        """
+        sums: dict[tuple[str, str], list[float]] = {}
+        for own in self.strata if any(s.rated for s in self.strata) else ():
+            sites = own.population.sites * own.exposure
+            for block in (own.block, ""):
+                found = sums.setdefault((block, own.kind), [0.0, 0.0])
+                found[0] += sites * own.relative
+                found[1] += sites
+        return {key: rates / sites for key, (rates, sites) in sums.items()}
 
     def faults(self, start: npt.ArrayLike, count: npt.ArrayLike) -> FaultPlan:
         """Return `count[s]` draws of each stratum s, from draw `start[s]` on, ordered by injection number."""
@@ -111,8 +127,7 @@ class Population:
             if piece.first < 0 or piece.first + piece.count > stratum.population.size:
                 return f"holds an injection that stratum {stratum.population.name} does not have"
             site, cycle, _, bits, held = stratum.draw(self.seed, self.clusters, piece.first, piece.count)
-            named = np.array([fault_name(stratum.kind, own) for own in (-1, 0, 1)], dtype=object)
-            fault = named[held + 1]
+            fault = np.array([stratum.fault_name(own) for own in held.tolist()], dtype=object)
             for column, expected in (("site", site), ("cycle", cycle), ("bits", bits), ("fault", fault)):
                 found, wanted = rows[column].to_numpy()[piece.own], expected[piece.at]
                 if (wrong := np.flatnonzero(found != wanted)).size:
@@ -134,22 +149,29 @@ class Population:
     def for_statistics(self, fit_per_bit: Mapping[str, float]) -> Strata:
         """Return the strata with their raw rates in FIT."""
         strata = self.strata
-        weights = [s.population.sites * s.exposure * fit_per_bit[s.kind] for s in strata]
+        weights = [s.population.sites * s.exposure * fit_per_bit[s.kind] * s.relative for s in strata]
         return Strata.of([s.label for s in strata], weights, [s.population.size for s in strata])
 
 
-def make_population(campaign: Campaign, sites: SiteTable, goldens: Sequence[GoldenRun]) -> Population:
+def make_population(
+    campaign: Campaign,
+    sites: SiteTable,
+    goldens: Sequence[GoldenRun],
+    relative: Mapping[str, float] | None = None,
+) -> Population:
     """Divide the faults of a campaign.
 
     Strata are blocks by kind of storage; if the plan is another than "proportional", further by register
     class, by register (those that differ in indices only are one) and by the operation that is running.
-    Stuck bits, each at two values, are divided by block and kind alone.
-    Sites that are no hardware have no faults.
+    Stuck bits, each at two values, are divided by block and kind alone, sites in logic further by class where
+    these have rates of their own. Sites that are no hardware have no faults.
 
     Args:
         campaign: Says which kinds of storage, and the seed.
         sites: All storage bits.
         goldens: The run without a fault of each input.
+        relative: How often faults at the sites of a class in logic come, beside the rate of the kind; none if
+            all come equally often.
 
     Raises:
         CampaignError: the target has no storage of these kinds.
@@ -164,7 +186,10 @@ def make_population(campaign: Campaign, sites: SiteTable, goldens: Sequence[Gold
     pieces: dict[tuple[str, str, str, str], list[tuple[int, int, int]]] = {}
     for index, element in enumerate(sites.elements):
         if element.kind in campaign.faults.kinds and sites.present(index):
-            divided = (element.register_class, element.variable) if fine else ("", "")
+            rated = bool(relative) and element.kind == LOGIC
+            divided = (
+                (element.register_class, element.variable if fine else "") if fine or rated else ("", "")
+            )
             key = (block_name(element.block), str(element.kind), *divided)
             pieces.setdefault(key, []).extend(sites.pieces(index))
     if not pieces:
@@ -174,7 +199,7 @@ def make_population(campaign: Campaign, sites: SiteTable, goldens: Sequence[Gold
             "faults.kinds",
         )
     # A stuck bit is held at 0 or at 1, upset weights are there from the beginning: neither has a cycle.
-    moments_each = 2 if stuck else 1
+    moments_each = campaign.faults.values_each if stuck else 1
     timeless = stuck or "weights" in campaign.faults.kinds
     untimed = [(None, (0,) * len(goldens), (moments_each,) * len(goldens))]
     times = untimed if timeless else times_of(goldens, fine)
@@ -188,12 +213,16 @@ def make_population(campaign: Campaign, sites: SiteTable, goldens: Sequence[Gold
         ends = np.cumsum(held[:, 1])
         for operation, starts, lengths in times:
             if sum(lengths):
-                name = "/".join([*names, str(operation)] if fine else names[:2])
+                rated = bool(relative) and names[1] == LOGIC
+                name = "/".join([*names, str(operation)] if fine else names[: 3 if rated else 2])
                 population = Stratum(name, int(ends[-1]), lengths)
                 strata.append(
                     FaultStratum(
                         *(*names, operation, population, starts),
                         *(held[:, 0], ends, held[:, 2], sum(lengths) / moments, stuck, rooms),
+                        model=campaign.faults.model if stuck else STUCK_AT,
+                        relative=relative[names[2]] if relative and rated else 1.0,
+                        rated=rated,
                     )
                 )
     return Population(campaign.seed, campaign.faults.clusters, tuple(strata))

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -62,6 +64,7 @@ class Sample:
         reason: Why it stopped: "margin", "budget", "inputs", "maximum" or "exhausted".
         guided: Predictions chose all injections but the first batch; the last look has the total then.
         foreseen: A sensitivity model decided where injections went, and how many at first.
+        relative: As `Population.relative`.
     """
 
     strata: Strata
@@ -79,6 +82,7 @@ class Sample:
     reason: str
     guided: bool = False
     foreseen: bool = False
+    relative: Mapping[tuple[str, str], float] = field(default_factory=dict)
 
     @property
     def injections(self) -> int:
@@ -202,6 +206,7 @@ class Sampling:
             step.reason,
             self._campaign.sampling.plan == "predicted" and step.design.groups > 1,
             self._foreseen is not None and step.counts_from == 0,
+            self._population.relative,
         )
 
     def _none(self) -> IntArray:
@@ -305,12 +310,19 @@ def _proportional(campaign: Campaign, strata: Strata) -> Callable[[list[Batch]],
             f"{', '.join(sorted(set(blocks)))}, found {', '.join(unknown)}; correct the names",
             "faults.minimum_in",
         )
-    minima = [faults.minimum(label[0], label[1]) for label in strata.labels]
+    parts = Counter(label[:2] for label in strata.labels)
+    # What has other rates within a block is a stratum by itself, and has its share of the block's minimum.
+    minima = [
+        min(size, math.ceil(faults.minimum(label[0], label[1]) / parts[label[:2]]))
+        if parts[label[:2]] > 1
+        else faults.minimum(label[0], label[1])
+        for label, size in zip(strata.labels, strata.sizes.tolist(), strict=True)
+    ]
     try:
         counts = allocate_proportional(faults.injections, strata.sizes, minima)
     except ValueError as error:
         raise CampaignError(f"{campaign.file}: [faults] injections: {error}", "faults.injections") from None
-    design = stratified_design(strata)
+    design = _each_apart(strata) if max(parts.values()) > 1 else stratified_design(strata)
 
     def step(done: list[Batch]) -> PlanStep:
         if not done:
@@ -320,6 +332,11 @@ def _proportional(campaign: Campaign, strata: Strata) -> Callable[[list[Batch]],
         return PlanStep("done", nothing, design, 0, campaign.confidence, total, "maximum")
 
     return step
+
+
+def _each_apart(strata: Strata) -> SamplingDesign:
+    """Return the design in which every stratum is a group."""
+    return SamplingDesign(np.arange(len(strata)), strata.sizes / strata.sizes.sum())
 
 
 def look_text(sampling: Sampling, campaign: Campaign) -> str:

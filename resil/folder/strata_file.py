@@ -20,6 +20,8 @@ from resil.stats.strata import Strata
 
 IntArray = npt.NDArray[np.int64]
 
+# Names of a label where classes have rates of their own: block, kind and class.
+_RATED = 3
 _LABEL = ("block", "kind", "division", "register", "operation")
 
 
@@ -50,6 +52,11 @@ class Drawn:
         counts: npt.NDArray[np.bool_] = (draw >= first) & (draw < first + self.injections[own])
         return counts
 
+    @property
+    def rated(self) -> bool:
+        """Whether classes within a kind of storage of a block have rates of their own."""
+        return len(self.strata.labels[0]) == _RATED
+
     def parts(self, depth: int) -> GroupParts:
         """Return what the sample is counted by; `depth` as in `resil.stats.parts.parts_by`."""
         sizes = np.bincount(self.groups).astype(np.float64)
@@ -77,8 +84,9 @@ def read_strata(path: Path) -> Drawn:
     """Return how a finished run's injections were drawn; the file must be as the run left it."""
     table = read_parquet(path)
     columns = [table[name].to_pylist() for name in _LABEL]
-    finer = any(columns[-1])
-    labels = list(zip(*columns[: len(_LABEL) if finer else 2], strict=True))
+    # Divided by operation, by class alone where classes have rates of their own, or not.
+    names = len(_LABEL) if any(columns[-1]) else _RATED if any(columns[2]) else 2
+    labels = list(zip(*columns[:names], strict=True))
     weights, *rest = (
         table[name].to_numpy() for name in ("fit_raw", "faults", "group", "pilot", "injections")
     )

@@ -11,8 +11,10 @@ from pathlib import Path
 from resil.bench.bench import Bench
 from resil.bench.site_list import block_name, site_named
 from resil.campaign.campaign import Campaign
+from resil.campaign.fault_settings import BRIDGE, LOGIC, OPEN
 from resil.campaign.text import resolved_text
 from resil.errors import ConsistencyError, ResilError
+from resil.faults.plan import model_of
 from resil.files import write_text
 from resil.lists.rows import UPSET, ListedFault, read_list, write_rows
 from resil.prepare import prepare
@@ -71,6 +73,7 @@ def run_list(
     require_all_mapped(bench)
     sites = _sites(bench, rows, file)
     _require_holdable(bench, rows, sites, file)
+    _require_model(campaign, bench, rows, sites, file)
     found: dict[int, Injection | None] = {}
     engines = [bench.engine(position) for position in range(len(bench.inputs))]
     for engine in engines:
@@ -152,6 +155,22 @@ def _require_holdable(bench: Bench, rows: Sequence[ListedFault], sites: Sequence
         if row.held is not None and bench.sites[site].element.path in bench.latches:
             raise ResilError(
                 f"{file}: {row.site}: expected a bit that can be held, found a latch; leave it out", "LIST"
+            )
+
+
+def _require_model(
+    campaign: Campaign, bench: Bench, rows: Sequence[ListedFault], sites: Sequence[int], file: Path
+) -> None:
+    """Refuse faults in logic that are not of the campaign's model, which says what a value at a site is."""
+    model = campaign.faults.model
+    for row, site in zip(rows, sites, strict=True):
+        own = model_of(row.type)
+        in_logic = bench.sites[site].element.kind == LOGIC
+        if own != model and (own in (OPEN, BRIDGE) or (own is not None and in_logic)):
+            raise ResilError(
+                f'{file}: {row.site}: type: expected faults of the campaign\'s model = "{model}" in logic, '
+                f'found {row.type}; write model = "{own}" with kinds = ["{LOGIC}"], or leave it out',
+                "LIST",
             )
 
 

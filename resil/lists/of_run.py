@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from resil.bench.site_list import block_name
-from resil.faults.plan import FAULT_NAMES
+from resil.faults.plan import FAULT_NAMES, PERMANENT_NAMES
 from resil.files import read_parquet
 from resil.folder.finished import require_measured
 from resil.folder.store import SITES
@@ -105,7 +105,7 @@ def _untestable(run: FinishedRun) -> pd.DataFrame:
     asked = run.summary.campaign
     sites = sites[(hardware != Hardware.KEPT.value) & kind.isin(asked.kinds)]
     sites = sites.rename(columns={"path": "register"}).astype({"hardware": str, "block": str})
-    types = FAULT_NAMES[1:] if asked.fault_model == "stuck_at" else FAULT_NAMES[:1]
+    types = PERMANENT_NAMES.get(asked.fault_model, FAULT_NAMES[:1])
     reasons = {own.value: reason for own, reason in _REASONS.items()}
     frame = pd.DataFrame(
         {

@@ -22,12 +22,17 @@ from resil.files import read_parquet, write_file, write_text
 from resil.record.listed import STATUSES
 
 # What types are called here, and elsewhere.
-UPSET, STUCK_0, STUCK_1 = TYPES = ("upset", "stuck_at_0", "stuck_at_1")
+UPSET, STUCK_0, STUCK_1, OPEN_0, OPEN_1, BRIDGE = TYPES = (
+    *("upset", "stuck_at_0", "stuck_at_1"),
+    *("open_0", "open_1", "bridge"),
+)
 _ALIKE = {
     **{name: name for name in TYPES},
     **{name: UPSET for name in ("seu", "flip", "bit_flip", "bitflip", "transient")},
     **{name: STUCK_0 for name in ("sa0", "stuck-at-0", "stuck_0", "s-a-0")},
     **{name: STUCK_1 for name in ("sa1", "stuck-at-1", "stuck_1", "s-a-1")},
+    **{name: OPEN_0 for name in ("stuck_open_0", "stuck-open-0", "sop0")},
+    **{name: OPEN_1 for name in ("stuck_open_1", "stuck-open-1", "sop1")},
 }
 # What statuses are called elsewhere; the words of standard fault formats among them.
 _STATUS_ALIKE = {
@@ -45,8 +50,8 @@ class ListedFault:
 
     Attributes:
         site: Name of the bit, as `resil sites --csv` lists it.
-        type: "upset", "stuck_at_0" or "stuck_at_1".
-        time: Cycle after reset; 0 of a stuck bit.
+        type: "upset", "stuck_at_0", "stuck_at_1", "open_0", "open_1" or "bridge".
+        time: Cycle after reset; 0 of a permanent fault.
         input: Label of the input; -1 for the first.
         status: What another tool says came of it; "" in a list that is to be injected.
     """
@@ -59,8 +64,8 @@ class ListedFault:
 
     @property
     def held(self) -> int | None:
-        """What the bit is held at; None of an upset."""
-        return {STUCK_0: 0, STUCK_1: 1}.get(self.type)
+        """What the bit is held at, the pin is open at, or 0 of a bridge; None of an upset."""
+        return {STUCK_0: 0, STUCK_1: 1, OPEN_0: 0, OPEN_1: 1, BRIDGE: 0}.get(self.type)
 
 
 def read_list(file: Path, *, with_status: bool = False) -> list[ListedFault]:

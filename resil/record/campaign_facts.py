@@ -15,7 +15,8 @@ from resil.record.interval import Ordered
 from resil.record.model_source import ModelSource
 from resil.record.typed import Amount, Count, OneOf, Share, Typed
 
-FAULT_MODELS = ("upset", "stuck_at", "memory_upset", "set")
+PERMANENT_MODELS = ("stuck_at", "open", "bridge")
+FAULT_MODELS = ("upset", *PERMANENT_MODELS, "memory_upset", "set")
 STATUSES = ("measured", "modelled", "assumed")
 
 
@@ -56,7 +57,7 @@ class CampaignRecord(Typed):
     @property
     def faults(self) -> str:
         """What sort of faults the figures are about: transient or permanent ones."""
-        return "permanent" if self.fault_model == "stuck_at" else "transient"
+        return "permanent" if self.fault_model in PERMANENT_MODELS else "transient"
 
 
 class RecordedOperation(Typed):

@@ -7,9 +7,9 @@ import math
 from collections.abc import Mapping, Sequence
 
 from resil.bench.bench import Bench
-from resil.bench.site_list import STORAGE
+from resil.bench.site_list import STORAGE, site_word
 from resil.campaign.campaign import Campaign
-from resil.campaign.fault_settings import LOGIC
+from resil.campaign.fault_settings import BRIDGE, LOGIC, OPEN
 from resil.campaign.network_settings import NetworkSettings
 from resil.campaign.recording_settings import RecordingSettings
 from resil.campaign.testbench_settings import TestbenchSettings
@@ -181,14 +181,17 @@ def _rates(campaign: Campaign, technology: RawRates, bits: Mapping[str, int]) ->
         lo, hi = technology.range_of(kind)
         value = technology.fit_per_bit(kind)
         span = f", {1e6 * lo:.3g} to {1e6 * hi:.3g}" if lo < hi else ", no range given"
-        parts.append(f"{1e6 * value:.3g} FIT per 10^6 {STORAGE[kind]}{span} ({technology.status_of(kind)})")
+        sites = site_word(kind, campaign.faults.model)
+        parts.append(f"{1e6 * value:.3g} FIT per 10^6 {sites}{span} ({technology.status_of(kind)})")
     where = "Permanent faults" if campaign.faults.permanent else "At sea level"
     macros = " Flip-flops in SRAM macros are taken to upset like others." if bits["macro"] else ""
     return f"{where}, {technology.node}: {'; '.join(parts)}.{macros}"
 
 
 def _scope(campaign: Campaign, bits: Mapping[str, int], runs: NamedRuns) -> str:
-    injected = [f"{bits[k]:,} {STORAGE[k]}" for k in campaign.faults.kinds if bits[k]]
+    injected = [
+        f"{bits[k]:,} {site_word(k, campaign.faults.model)}" for k in campaign.faults.kinds if bits[k]
+    ]
     left = not_injected(campaign, bits)
     reason = campaign.safety.left_out if campaign.safety else ""
     without = f" Not in these figures: {left}{f' ({reason})' if reason else ''}." if left else ""
@@ -204,11 +207,18 @@ def _scope(campaign: Campaign, bits: Mapping[str, int], runs: NamedRuns) -> str:
         logic = f"{logic}, permanent faults of {'logic' if known else 'storage and of logic'}"
     if campaign.faults.permanent:
         place = "bit or pin" if campaign.faults.logic else "bit"
-        what = f"Every fault is one {place} held at 0 or at 1 from reset on; upsets are not in these figures."
+        what = {
+            OPEN: "Every fault is one input of a cell, open from reset on; upsets are not in these figures.",
+            BRIDGE: "Every fault is one bridge of the list, from reset on; upsets are not in these figures.",
+        }.get(
+            campaign.faults.model,
+            f"Every fault is one {place} held at 0 or at 1 from reset on; upsets are not in these figures.",
+        )
         own = "" if campaign.faults.logic else "of logic and "
         logic = f"permanent faults {own}of clock and reset trees"
         if campaign.faults.logic:
-            logic = f"{logic}, open and shorted wires"
+            others = {OPEN: "stuck pins and bridges", BRIDGE: "stuck pins and open wires"}
+            logic = f"{logic}, {others.get(campaign.faults.model, 'open and shorted wires')}"
     if campaign.faults.pulses:
         return (
             f"Pulses of one cycle at {bits[LOGIC]:,} outputs of cells of the synthesised netlist of the "

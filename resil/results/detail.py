@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from resil.campaign.fault_settings import STUCK_AT
+from resil.campaign.fault_settings import PERMANENT_MODELS
 from resil.campaign.sampling_settings import EVENLY
 from resil.files import read_parquet
 from resil.folder.contents import content_of
@@ -176,7 +177,7 @@ def _registers(
     np.add.at(counts, (rows.register, rows.outcome), 1)
     trials = counts.sum(axis=1)
     events = np.bincount(rows.register[rows.hazardous], minlength=number)
-    raw = storage.bits * _raw_fit(summary, storage)
+    raw = storage.bits * (_raw_by_class(drawn, storage) if drawn.rated else _raw_fit(summary, storage))
     fit = _fit_limits(summary, sampling, drawn, storage, rows, (events, trials, raw))
     weighed = np.bincount(rows.register, rows.weight, number)
     bad = np.bincount(rows.register, rows.weight * rows.hazardous, number)
@@ -228,6 +229,21 @@ def _fit_limits(
     found = table[["fit", "fit_lo", "fit_hi"]].to_numpy(dtype=np.float64)[[place[key] for key in keys]]
     fit, lo, hi = (np.minimum(found[:, column], raw) for column in range(3))
     return np.where(trials > 0, fit, np.nan), lo, hi
+
+
+def _raw_by_class(drawn: Drawn, storage: _Storage) -> FloatArray:
+    """Return the raw rate of one bit of each register where classes have rates of their own."""
+    weights = dict(zip(drawn.strata.labels, drawn.strata.weights.tolist(), strict=True))
+    bits: dict[tuple[str, ...], int] = {}
+    for label, own in zip(storage.labels, storage.bits.tolist(), strict=True):
+        key = _rated_as(label[:3], weights)
+        bits[key] = bits.get(key, 0) + own
+    return np.array([weights[own] / bits[own] for own in (_rated_as(x[:3], weights) for x in storage.labels)])
+
+
+def _rated_as(label: tuple[str, ...], weights: Mapping[tuple[str, ...], float]) -> tuple[str, ...]:
+    """Return the stratum of a register: storage beside logic is not divided by class."""
+    return label if label in weights else (*label[:2], "")
 
 
 def _raw_fit(summary: Summary, storage: _Storage) -> FloatArray:
@@ -401,7 +417,7 @@ def _spans(summary: Summary) -> tuple[OperationSpan, ...]:
 def _timeline(
     summary: Summary, rows: _Rows, place: IntArray, spans: tuple[OperationSpan, ...], *, even: bool
 ) -> Timeline | None:
-    if summary.campaign.fault_model == STUCK_AT:
+    if summary.campaign.fault_model in PERMANENT_MODELS:
         return None
     cycles = max([*summary.golden.cycles, int(rows.cycle.max()) + 1])
     bins = min(_TIME_BINS, cycles)

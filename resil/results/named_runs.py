@@ -16,7 +16,7 @@ from resil.bench.bench import Bench
 from resil.bench.identity import Identity
 from resil.bench.site_list import STORAGE, block_name
 from resil.campaign.campaign import Campaign
-from resil.campaign.fault_settings import PULSE, STUCK_AT
+from resil.campaign.fault_settings import BRIDGE, OPEN, PERMANENT_MODELS, PULSE, STUCK_AT
 from resil.campaign.safety import SafetySettings
 from resil.campaign.sampling_settings import INPUTS
 from resil.errors import ConsistencyError, StoreError
@@ -68,7 +68,8 @@ class _Role:
 
     def is_met(self, model: str, kinds: Sequence[str]) -> bool:
         """Whether a run injected such faults, and no others."""
-        return model == self.model and (tuple(kinds) == (LOGIC,)) == self.logic
+        models = PERMANENT_MODELS if self.logic and self.model == STUCK_AT else (self.model,)
+        return model in models and (tuple(kinds) == (LOGIC,)) == self.logic
 
 
 _PERMANENT = _Role("permanent", STUCK_AT, logic=False)
@@ -408,7 +409,8 @@ def _variations(summary: Summary, what: str) -> dict[str, dict[str, float]]:
         if entry.low is None or entry.high is None or not entry.low < entry.high:
             continue
         for kind in summary.campaign.kinds:
-            if entry.quantity == QUANTITIES[kind]:
+            bridges = kind == LOGIC and summary.campaign.fault_model == BRIDGE
+            if entry.quantity == (BRIDGE if bridges else QUANTITIES[kind]):
                 factors["lowest"][kind] = entry.low / entry.value
                 factors["highest"][kind] = entry.high / entry.value
     return {f"{what} {end}": own for end, own in factors.items() if own}
@@ -424,12 +426,15 @@ def _origin(found: Finished, role: _Role, rates: _Rates) -> str:
         return f"{total:,} pulses of {_short(found.path)} at {cells}; {rated}"
     what = "stuck bits and pins" if _has_logic(found) else "stuck bits"
     if role.logic:
-        what = f"stuck pins of {_width(found.summary):,}"
+        model, width = found.summary.campaign.fault_model, _width(found.summary)
+        what = {OPEN: f"open inputs of {width:,}", BRIDGE: f"of {width:,} bridges"}.get(
+            model, f"stuck pins of {width:,}"
+        )
     return f"{total:,} {what} of {_short(found.path)}; base rates of {technology} ({statuses})"
 
 
 def _width(summary: Summary) -> int:
-    return sum(stratum.bits for stratum in summary.strata)
+    return sum({stratum.block: stratum.bits for stratum in summary.strata}.values())
 
 
 def _short(path: Path) -> str:

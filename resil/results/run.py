@@ -341,6 +341,12 @@ class FinishedRun:
         lo, hi = clopper_pearson_limits(events, trials, self.confidence)
         registers["p"] = np.divide(events, trials, out=np.full(len(events), np.nan), where=trials > 0)
         registers["p_lo"], registers["p_hi"] = lo, hi
+        if self.drawn.rated:
+            raise StoreError(
+                f"{self.path}: expected faults that come equally often within a block, found classes with "
+                'rates of their own; ask fit(by=["register"])',
+                "strata.parquet",
+            )
         rates = self._raw_fit_per_bit()
         owners = zip(registers["block"], registers["kind"], strict=True)
         registers["fit_raw"] = registers["bits"] * np.array([rates[owner] for owner in owners])

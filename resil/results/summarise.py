@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from resil.bench.bench import AreaFacts, Bench
-from resil.bench.site_list import STORAGE, UNASSIGNED, block_bits, whole
+from resil.bench.site_list import STORAGE, UNASSIGNED, block_bits, site_word, whole
 from resil.campaign.campaign import Campaign
-from resil.campaign.fault_settings import LOGIC
+from resil.campaign.fault_settings import BRIDGE, LOGIC, OPEN
 from resil.errors import ConsistencyError
 from resil.faults.sampling import Sample
 from resil.record.blocks import Block, RecordedStratum, StorageTotals, Total
@@ -96,6 +96,8 @@ def permanent_rates(campaign: Campaign) -> PermanentRates:
         _source(campaign),
         settings.permanent_logic_fit,
     )
+    bridges = campaign.faults.model == BRIDGE
+    rates = rates.of_bridges(settings.permanent_bridge_fit, _source(campaign)) if bridges else rates.of_pins()
     for kind in campaign.faults.kinds:
         rates.fit_per_bit(kind)
     return rates
@@ -169,7 +171,7 @@ def summarise(
         ),
         strata=tuple(_stratum(counts, fit_per_bit[counts.kind]) for counts in found.strata),
         limits=found.limits,
-        storage=tuple(_storage_totals(own) for own in found.kinds),
+        storage=tuple(_storage_totals(own, everything) for own in found.kinds),
         classes=class_rows(campaign, sample, bits, fit_per_bit),
         total=_total(area, stored, total),
         detection=detection_of(sample, bits, bench.alarms),
@@ -226,12 +228,10 @@ def _total(area: AreaFacts, stored: Mapping[str, int], estimate: BlockEstimate) 
     return Total.model_validate(block_fields("total", stored, estimate, own.total, own.sram, area.unit))
 
 
-def _storage_totals(estimate: BlockEstimate) -> StorageTotals:
+def _storage_totals(estimate: BlockEstimate, bits: Mapping[str, int]) -> StorageTotals:
     """Return what is said of a kind of storage in all blocks; the estimate bears its name for a block's."""
     kind = estimate.block
-    return StorageTotals.model_validate(
-        {"kind": kind, "bits": estimate.bits.get(kind, 0), **rated_figures(estimate)}
-    )
+    return StorageTotals.model_validate({"kind": kind, "bits": bits[kind], **rated_figures(estimate)})
 
 
 def _estimate(
@@ -290,6 +290,7 @@ def _verdict_scope(campaign: Campaign, scope: str) -> str:
         return f"memory outside the NPU alone, not the NPU; {scope}"
     if campaign.faults.pulses:
         return f"transients in logic alone; {scope}"
+    scope = scope.replace(STORAGE[LOGIC], site_word(LOGIC, campaign.faults.model))
     return f"permanent faults alone; {scope}" if campaign.faults.permanent else scope
 
 
@@ -320,6 +321,19 @@ def _permanent_note(campaign: Campaign) -> str:
         return (
             "Every fault is a storage bit held at 0 or at 1 from reset on; the rate of a bit is of both. "
             "Permanent faults of the logic between registers are not in these figures."
+        )
+    if campaign.faults.model == OPEN:
+        return (
+            "Every fault is an input of a cell that is open at 0 or at 1 (stuck-open) from the release of "
+            "reset on: where it decides, the cell keeps what it had. The rate of an input is of both. Clock "
+            "and reset pins are left out; stuck pins, bridges and what flip-flops and memories store are not "
+            "in these figures."
+        )
+    if campaign.faults.model == BRIDGE:
+        return (
+            "Every fault is a bridge between two nets of the list from the release of reset on; rates go by "
+            "the list's weights, and say nothing of pairs that are not in it. Stuck pins, open inputs and "
+            "what flip-flops and memories store are not in these figures."
         )
     storage = (
         "The pins of flip-flops are among them, and what flip-flops store has a rate of its own besides: a "

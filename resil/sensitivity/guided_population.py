@@ -47,7 +47,7 @@ def campaign_population(campaign: Campaign, bench: Bench, goldens: Sequence[Gold
     """
     if campaign.sampling.plan == "predicted":
         return guided_population(campaign, bench, goldens)
-    return make_population(campaign, bench.sites, goldens)
+    return make_population(campaign, bench.sites, goldens, bench.relative)
 
 
 def guided_population(campaign: Campaign, bench: Bench, goldens: Sequence[GoldenRun]) -> Population:

@@ -1,34 +1,41 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which faults in logic are the same fault: structural equivalence of stuck pins, and of pulses.
+"""Which faults in logic are the same fault: structural equivalence of stuck pins, and of pulses; dominance.
 
 Two faults are equivalent if the design with one is, net by net behind both, the design with the other. So
 what comes of one is what comes of all of its class, whatever runs. Draws stay draws of all faults: a member
 is simulated as the representative of its class.
+
+A stuck pin dominates another one if each test of the other is a test of it: a pattern of register outputs and
+inputs, by which registers and outputs take something else than without the fault. So it need not be
+tried for that. It is no equality: with either fault registers go on differently. Outcomes of runs go by
+equivalence alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from resil.rtl_harness.engine.fast.gates.logic import READ
-from resil.rtl_harness.logic.expand import AND, BUFFER, NAND, NOR, NOT, OR, XNOR, XOR
+from resil.rtl_harness.logic.expand import AND, BUFFER, NAND, NOR, NOT, OR, XNOR, XOR, operand_columns
 from resil.rtl_harness.logic.netlist import NOWHERE, TO_GATE, Ints, LogicNetlist
 from resil.rtl_harness.logic.sites import LogicSites
 
 # Of gates with a deciding input: what it is, and what the output is then.
 _DECIDED = {AND: (0, 0), NAND: (0, 1), OR: (1, 1), NOR: (1, 0)}
+# Of the same gates: the output held at the other value dominates inputs held at the other value.
+_DOMINATED = dict(_DECIDED)
 
 
 @dataclass(frozen=True)
 class Collapsed:
-    """Classes of equivalent faults.
+    """Classes of faults.
 
     Attributes:
-        representative: Fault that is simulated in place of each, itself of those that stand for a class,
-            (faults,).
+        representative: Fault that is simulated, or tried, in place of each, itself of those that stand for a
+            class, (faults,).
     """
 
     representative: Ints
@@ -53,6 +60,56 @@ def collapsed_pins(netlist: LogicNetlist) -> Collapsed:
 
     Clock pins are classes by themselves: what they are equivalent to depends on the values out of reset.
     """
+    return _by_first(_pin_classes(netlist)[0])
+
+
+def dominance_collapsed_pins(netlist: LogicNetlist) -> Collapsed:
+    """Return the stuck pins that stay to be tried for detection by patterns, and what each stands for.
+
+    The output of an AND that is stuck at 1 dominates each of its inputs that is: a pattern that shows such an
+    input shows the output so. It is left to the first such input, and so on from gate to gate backwards.
+    Numbers of faults as of `collapsed_pins`; what has one representative there has one here.
+
+    A fault that stays and has no test says nothing of those that it stands for: then they are to be tried.
+    """
+    own, joined, taken = _pin_classes(netlist)
+    there = set(own)
+    below: dict[int, list[int]] = {}
+    for row, (operation, *operands, y) in enumerate(netlist.gates.gates.tolist()):
+        if operation not in _DOMINATED:
+            continue
+        value, output = _DOMINATED[operation]
+        below.setdefault(joined.root(2 * y + 1 - output), []).extend(
+            joined.root(2 * taken(row, column) + 1 - value)
+            for column in operand_columns(operation)
+            if operands[column - 1] > 1
+        )
+
+    found: dict[int, int] = {}
+
+    def stays(root: int) -> int:
+        """Return the class whose tests are tests of a class, or -1 if no pin is in such a one."""
+        stack = [root]
+        while stack:
+            at = stack[-1]
+            waiting = [other for other in below.get(at, ()) if other not in found]
+            if at not in found and waiting:
+                stack += waiting
+                continue
+            stack.pop()
+            if at not in found:
+                inner = [found[other] for other in below.get(at, ()) if found[other] >= 0]
+                found[at] = inner[0] if inner else at if at in there else -1
+        return found[root]
+
+    first: dict[int, int] = {}
+    for fault, root in enumerate(own):
+        first.setdefault(root, fault)
+    return Collapsed(np.array([first[stays(root)] for root in own], np.int32))
+
+
+def _pin_classes(netlist: LogicNetlist) -> tuple[list[int], _Joined, Callable[[int, int], int]]:
+    """Return the class of each stuck pin, the classes, and the number of the place of an operand."""
     gates, pins = netlist.gates.gates, netlist.pins
     nets = netlist.gates.nets
     uses = _uses(netlist)
@@ -67,7 +124,7 @@ def collapsed_pins(netlist: LogicNetlist) -> Collapsed:
         if operation == READ:
             continue
         for column, net in enumerate(operands, 1):
-            if not _is_operand(operation, column):
+            if column not in operand_columns(operation):
                 continue
             place = taken(row, column)
             # What a register holds is state, which a pin behind it is not.
@@ -92,7 +149,7 @@ def collapsed_pins(netlist: LogicNetlist) -> Collapsed:
                 own.append(joined.root(2 * net + value))
             else:
                 own.append(extra + 2 * number + value)
-    return _by_first(own)
+    return own, joined, taken
 
 
 def collapsed_pulses(netlist: LogicNetlist, sites: LogicSites) -> Collapsed:
@@ -134,10 +191,6 @@ def _by_first(classes: list[int]) -> Collapsed:
     return Collapsed(np.array([first.setdefault(own, i) for i, own in enumerate(classes)], np.int32))
 
 
-def _is_operand(operation: int, column: int) -> bool:
-    return column == 1 or (column == 2 and operation not in (BUFFER, NOT)) or operation >= 10
-
-
 def _uses(netlist: LogicNetlist) -> Ints:
     """Return how often each net is taken, by gates, storage, memories, and whoever looks at the design."""
     found = np.zeros(netlist.gates.nets, np.int32)
@@ -150,7 +203,7 @@ def _taken(netlist: LogicNetlist) -> Iterator[int]:
     gates = netlist.gates
     for operation, *operands, _ in gates.gates.tolist():
         if operation != READ:
-            yield from (net for column, net in enumerate(operands, 1) if _is_operand(operation, column))
+            yield from (operands[column - 1] for column in operand_columns(operation))
     yield from gates.flip_flops[:, 1:3].ravel().tolist()
     for _, address, _ in gates.reads:
         yield from address

@@ -16,6 +16,11 @@ _COLUMN = (1, 2, 3)
 Gate = tuple[int, tuple[Bit, ...], Bit]
 
 
+def operand_columns(operation: int) -> tuple[int, ...]:
+    """Return the columns of the operands that a gate looks at: 1 a, 2 b, 3 s."""
+    return _COLUMN[: 1 if operation in (BUFFER, NOT) else 3 if operation >= MUX else 2]
+
+
 @dataclass(frozen=True)
 class Expanded:
     """Gates of a cell, each after those that it depends on.

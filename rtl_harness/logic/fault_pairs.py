@@ -11,6 +11,7 @@ from resil.rtl_harness.engine.fast.gates.circuit import circuit_of
 from resil.rtl_harness.engine.logic.library import HeldPin, HeldPins, flipped, flipped_bit, pulsed
 from resil.rtl_harness.errors import AuditError
 from resil.rtl_harness.faults import Fault, Injection
+from resil.rtl_harness.logic.held_pins import PinHolder
 from resil.rtl_harness.logic.stuck_engine import JUDGED, TOGETHER, StuckEngine
 
 
@@ -31,6 +32,7 @@ class FaultPairs(StuckEngine):
     def upset_of_cell(self, cell: int, cycle: int) -> HeldPin:
         """Return the upset of the flip-flop that a cell is, in a cycle; KeyError if it is none."""
         _, holder = self.simulator
+        assert isinstance(holder, PinHolder)
         return flipped(holder.row_of(cell), cycle)
 
     def upset_of_memory(self, memory: int, word: int, bit: int, cycle: int) -> HeldPin:

@@ -82,6 +82,10 @@ class PinHolder:
             "fault.site",
         )
 
+    def said(self, pin: int, value: int) -> str:
+        """Return the fault in words."""
+        return f"held pin at {self._netlist.pin_name(pin)}, held at {value}"
+
     def row_of(self, cell: int) -> int:
         """Return the row of the flip-flop that a cell is; KeyError if it is none."""
         return self._flip_flop[cell]

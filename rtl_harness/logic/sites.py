@@ -27,7 +27,7 @@ class LogicSites:
     Attributes:
         table: Storage, then an element of kind `LOGIC` for each cell that has sites, its sites as its bits.
         first: The first site in logic, which is the number of storage sites.
-        pins: Row of `LogicNetlist.pins` of each site from there on, (sites,).
+        pins: Row of `LogicNetlist.pins` of each site from there on, (sites,); of bridges their numbers.
     """
 
     table: SiteTable
@@ -43,7 +43,7 @@ class LogicSites:
 
 def pulse_sites(storage: SiteTable, netlist: LogicNetlist) -> LogicSites:
     """Return the sites of pulses: the outputs of gates and of clock gates, not those of flip-flops."""
-    return _sites(storage, netlist, struck_outputs(netlist))
+    return sites_of_pins(storage, netlist, struck_outputs(netlist))
 
 
 def struck_outputs(netlist: LogicNetlist) -> Ints:
@@ -55,7 +55,7 @@ def struck_outputs(netlist: LogicNetlist) -> Ints:
 
 def pin_sites(storage: SiteTable, netlist: LogicNetlist) -> LogicSites:
     """Return the sites of permanent faults: all pins of all cells that are not left out."""
-    return _sites(storage, netlist, np.arange(len(netlist.pins), dtype=np.int32))
+    return sites_of_pins(storage, netlist, np.arange(len(netlist.pins), dtype=np.int32))
 
 
 def _of_flip_flops(netlist: LogicNetlist) -> npt.NDArray[np.bool_]:
@@ -64,7 +64,8 @@ def _of_flip_flops(netlist: LogicNetlist) -> npt.NDArray[np.bool_]:
     return cast("npt.NDArray[np.bool_]", storing[netlist.type_of][netlist.pins["cell"]])
 
 
-def _sites(storage: SiteTable, netlist: LogicNetlist, chosen: Ints) -> LogicSites:
+def sites_of_pins(storage: SiteTable, netlist: LogicNetlist, chosen: Ints) -> LogicSites:
+    """Return the sites of some pins, by their rows, which are ascending."""
     cells = netlist.pins["cell"][chosen]
     owners, widths = np.unique(cells, return_counts=True)
     resets = set(netlist.gates.flip_flops[:, 2].tolist()) - {0, 1}
@@ -80,10 +81,11 @@ def _sites(storage: SiteTable, netlist: LogicNetlist, chosen: Ints) -> LogicSite
         )
         for cell, width, net in zip(owners.tolist(), widths.tolist(), outputs.tolist(), strict=True)
     ]
-    return LogicSites(_behind(storage, elements), storage.size, chosen)
+    return LogicSites(behind(storage, elements), storage.size, chosen)
 
 
-def _behind(storage: SiteTable, elements: Sequence[StorageElement]) -> SiteTable:
+def behind(storage: SiteTable, elements: Sequence[StorageElement]) -> SiteTable:
+    """Return storage with further elements behind it."""
     return SiteTable((*storage.elements, *elements), storage.absent)
 
 

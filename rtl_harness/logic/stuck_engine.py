@@ -27,6 +27,7 @@ from resil.rtl_harness.engine.workload import Workload, classify
 from resil.rtl_harness.errors import AuditError, HarnessError, SimulationError
 from resil.rtl_harness.faults import Fault, Injection
 from resil.rtl_harness.logic.held_pins import PinHolder
+from resil.rtl_harness.logic.holders import Holder, HolderOf
 from resil.rtl_harness.logic.netlist import LogicNetlist
 from resil.rtl_harness.logic.netlist_engine import NetlistEngine
 from resil.rtl_harness.logic.proof import proven
@@ -36,6 +37,10 @@ from resil.rtl_harness.logic.sites import LogicSites
 TOGETHER = 16 * 512
 # Faults of an audit that a worker evaluates together.
 JUDGED = 63
+# In words, and what audits call one.
+HELD_PINS = ("pins of cells that are held", "held pin")
+OPEN_INPUTS = ("open inputs of cells", "open input")
+BRIDGED_NETS = ("bridges between nets", "bridge")
 
 
 class StuckEngine(NetlistEngine):
@@ -44,7 +49,8 @@ class StuckEngine(NetlistEngine):
     A pin of a cell is held from the release of reset on. The netlist is compared with the RTL over the whole
     golden run first. Faults that come to the same by the structure of the netlist are simulated once. Some
     answers of each kind in each block are audited: every gate of the machine with that very pin held is
-    evaluated in every cycle, by other code. Stuck bits of storage are simulated by the fast engine.
+    evaluated in every cycle, by other code. Stuck bits of storage are simulated by the fast engine. Open
+    inputs and bridges are simulated likewise, with another `holder`.
 
     Args:
         target: The design.
@@ -52,6 +58,8 @@ class StuckEngine(NetlistEngine):
         elaboration: Storage of the target, elaborated with the workload's parameters.
         netlist: Its cells.
         sites: Which pins are sites.
+        holder: Makes what says what a fault at a site is; by default it is a pin that is held.
+        names: The faults in words, for messages, and what audits call one.
         audit: How many answers are audited.
         limits: As of `VerilatorEngine`.
 
@@ -71,13 +79,16 @@ class StuckEngine(NetlistEngine):
         netlist: LogicNetlist,
         sites: LogicSites,
         *,
+        holder: HolderOf = PinHolder,
+        names: tuple[str, str] = HELD_PINS,
         audit: AuditSize | None = None,
         **limits: Unpack[RunLimits],
     ) -> None:
         self._limits = CheckedLimits.of(target, workload, limits)
         engine = VerilatorEngine(target, workload, elaboration, sweep=False, audit=audit, **limits)
-        super().__init__(engine, netlist, sites, "pins of cells that are held", "held pin")
-        self._made: tuple[LogicSimulator, PinHolder] | None = None
+        super().__init__(engine, netlist, sites, *names)
+        self._holder_of = holder
+        self._made: tuple[LogicSimulator, Holder] | None = None
         self._audit = audit or AuditSize()
         self._made_sample: AuditSample | None = None
         self.ends: Counter[str] = Counter()
@@ -97,7 +108,7 @@ class StuckEngine(NetlistEngine):
     def audits(self) -> Mapping[str, Audited]:
         """Answers and how many of them were audited, by how runs ended."""
         own = self._made_sample.tally if self._made_sample else {}
-        return {**{f"held pin, {kind}": found for kind, found in own.items()}, **self._fast.audits}
+        return {**{f"{self._way}, {kind}": found for kind, found in own.items()}, **self._fast.audits}
 
     def run(self, faults: Sequence[Fault], workers: int = 1) -> Iterator[Injection]:
         """Yield one injection for each fault, as they come in.
@@ -177,8 +188,8 @@ class StuckEngine(NetlistEngine):
     def _require(self, answer: Injection, found: Injection) -> None:
         if found != answer:
             raise AuditError(
-                f"audit of held pins: {self._describe(answer.fault)} was taken for {answer}, an evaluation "
-                f"of all gates gives {found}; what this engine answered cannot be trusted",
+                f"audit of faults in logic: {self._describe(answer.fault)} was taken for {answer}, "
+                f"an evaluation of all gates gives {found}; what this engine answered cannot be trusted",
                 answer.fault,
                 self._way,
             )
@@ -191,7 +202,7 @@ class StuckEngine(NetlistEngine):
         return self._made_sample
 
     @property
-    def simulator(self) -> tuple[LogicSimulator, PinHolder]:
+    def simulator(self) -> tuple[LogicSimulator, Holder]:
         """The netlist's simulator, which has had its golden run; made once.
 
         Raises:
@@ -201,7 +212,7 @@ class StuckEngine(NetlistEngine):
             self._made = self._simulated()
         return self._made
 
-    def _simulated(self) -> tuple[LogicSimulator, PinHolder]:
+    def _simulated(self) -> tuple[LogicSimulator, Holder]:
         golden, model, netlist = self.golden().end, self._fast.model, self._netlist
         circuit, pulses = proven(netlist, model)
         pulses.close()
@@ -223,7 +234,7 @@ class StuckEngine(NetlistEngine):
             )
         flip_flops = circuit.flip_flops
         bytes_of = observed.state[flip_flops["offset"].astype(np.int64)]
-        return simulator, PinHolder(netlist, bytes_of >> flip_flops["bit"].astype(np.uint8) & 1)
+        return simulator, self._holder_of(netlist, bytes_of >> flip_flops["bit"].astype(np.uint8) & 1)
 
     def _ends(self, simulator: LogicSimulator, faults: Sequence[HeldPins]) -> list[LogicEnd]:
         return simulator.run(faults, *self._until())
@@ -256,6 +267,13 @@ class StuckEngine(NetlistEngine):
         )
         injection = classify(fault, golden, found, self._fast.model.workload)
         return injection.until_detection() if self._limits.until_detection else injection
+
+    def _describe(self, fault: Fault) -> str:
+        if not self._is_site(fault) or fault.held is None:
+            return super()._describe(fault)
+        _, holder = self.simulator
+        said = holder.said(self._sites.pin(fault.site), fault.held)
+        return f"{said}, workload {self._fast.workload.name}"
 
     def _check(self, fault: Fault) -> None:
         if self._is_site(fault) or fault.held is None:

@@ -13,6 +13,7 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from resil.rtl_harness.design.cell_models import formula
@@ -25,11 +26,16 @@ from resil.rtl_harness.engine.fast.gates.word_cells import Bit
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.logic.joined import Cell, Joined
 
-PULSES, HELD = "pulse_q", "held_q"
+PULSES, HELD, KEPT = "pulse_q", "held_q", "kept_q"
+DOMINANT = "dominant"
 
 
 HeldName = tuple[str, str, int]
-"""Names of cell and pin, and the value at which the pin is held."""
+"""Names of cell and pin, and the value at which the pin is held, or at which it is open."""
+
+BridgedName = tuple[tuple[str, str], tuple[str, str], str]
+"""Names of cell and output, twice; the first has what the second one has ("dominant"), or both have what
+both, or either, are driven to ("and", "or")."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +47,8 @@ class NetlistTarget:
         elaboration: Its storage: flip-flops, memories, and the register of pulses.
         pulse: Site of the pulse at the output of each chosen cell, by the cell's name.
         held: Site of the bit that holds a pin where it is 1, by the names of cell and pin, and the value.
+        opened: Likewise of the bit by which an input is open.
+        bridged: Likewise of a bridge.
         flip_flops: Site of what each flip-flop stores, by the cell's name.
     """
 
@@ -48,6 +56,8 @@ class NetlistTarget:
     elaboration: Elaboration
     pulse: Mapping[str, int]
     held: Mapping[HeldName, int] = field(default_factory=dict)
+    opened: Mapping[HeldName, int] = field(default_factory=dict)
+    bridged: Mapping[BridgedName, int] = field(default_factory=dict)
     flip_flops: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -58,6 +68,8 @@ def netlist_target(
     chosen: Sequence[str],
     folder: Path,
     held: Sequence[HeldName] = (),
+    opened: Sequence[HeldName] = (),
+    bridged: Sequence[BridgedName] = (),
 ) -> NetlistTarget:
     """Write the netlist of a target as Verilog.
 
@@ -67,12 +79,14 @@ def netlist_target(
         design: Its cells.
         chosen: Names of cells that pulses are to strike; of a clock gate a pulse inverts its enable.
         held: Pins that are to be held; no clock pins and none that load asynchronously.
+        opened: Inputs that are to be open, of cells that are no clock gates; likewise.
+        bridged: Outputs of cells that are to be bridged.
         folder: Where the sources go, which are copies but for the name of the design's module.
 
     Raises:
         HarnessError: If a chosen cell is not there, or the module of the design is not found in its sources.
     """
-    writer = _VerilogWriter(target, elaboration, design, chosen, held)
+    writer = _VerilogWriter(target, elaboration, design, chosen, held, opened, bridged)
     header, sources = _sources(target, writer.module, folder)
     netlist = folder / "netlist.sv"
     netlist.write_text(writer.text(header), encoding="utf-8")
@@ -94,9 +108,8 @@ def netlist_target(
     bare = SiteTable.of(writer.elements)
     first = {e.path: o for o, e in zip(bare.offsets, bare.elements, strict=False)}
     # A pulse is no state of the design: where a run ends in its cycle, it is not compared.
-    added = [
-        (first.get(f"{target.dut}.{name}", 0), len(own)) for name, own in ((PULSES, chosen), (HELD, held))
-    ]
+    numbers = ((PULSES, len(chosen)), (HELD, len(held) + len(opened) + len(bridged)))
+    added = [(first.get(f"{target.dut}.{name}", 0), number) for name, number in numbers]
     pulses = [Absent(at, size, Hardware.UNUSED) for at, size in added if size]
     table = SiteTable.of(writer.elements, pulses)
     storage = Elaboration(
@@ -108,6 +121,8 @@ def netlist_target(
         storage,
         {name: pulse + i for i, name in enumerate(chosen)},
         {name: holding + i for i, name in enumerate(held)},
+        {name: holding + len(held) + i for i, name in enumerate(opened)},
+        {name: holding + len(held) + len(opened) + i for i, name in enumerate(bridged)},
         {name: first[f"{target.dut}.{variable}"] + i for name, (variable, i) in writer.stored.items()},
     )
 
@@ -139,6 +154,8 @@ class _VerilogWriter:
         design: Joined,
         chosen: Sequence[str],
         held: Sequence[HeldName],
+        opened: Sequence[HeldName],
+        bridged: Sequence[BridgedName],
     ) -> None:
         self.target = target
         self.design = design
@@ -151,6 +168,17 @@ class _VerilogWriter:
         self.held: defaultdict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
         for i, (name, pin, value) in enumerate(held):
             self.held[name, pin].append((i, value))
+        self.opened: defaultdict[str, list[tuple[int, str, int]]] = defaultdict(list)
+        for i, (name, pin, value) in enumerate(opened, len(held)):
+            self.opened[name].append((i, pin, value))
+        self.bridged: defaultdict[tuple[str, str], list[tuple[int, tuple[str, str], str]]] = defaultdict(list)
+        for i, (one, other, way) in enumerate(bridged, len(held) + len(opened)):
+            self.bridged[one].append((i, other, way))
+            if way != DOMINANT:
+                self.bridged[other].append((i, one, way))
+        self.holding = len(held) + len(opened) + len(bridged)
+        self.kept: list[str] = []
+        self.output = {(c.name, pin): bit for c in design.cells for pin, bit in c.outputs.items()}
         self.depth = {e.path: e.depth for e in elaboration.sites.elements if e.kind == "sram"}
         self.elements: list[StorageElement] = []
         self.locations: dict[str, Location] = {}
@@ -167,19 +195,28 @@ class _VerilogWriter:
                 for pin, function in cell.type.outputs.items():
                     if pin in cell.outputs and function is not None:
                         formula = self._formula(function, cell)
-                        self._assign(cell.outputs[pin], self._pin(cell, pin, formula + self._pulse(cell)))
+                        opened = self._opened(cell, function, formula + self._pulse(cell), cell.outputs[pin])
+                        self._drive(cell, pin, opened)
         self._flip_flops()
         self._memories()
         if self.chosen:
             self._store(PULSES, len(self.chosen))
             clock = self._name(self.design.ports[self.target.clock][0])
             self.lines.append(f"always_ff @(posedge {clock}) {PULSES} <= '0;")
-        if self.held:
-            bits = sum(map(len, self.held.values()))
+        if self.holding:
             clock = self._name(self.design.ports[self.target.clock][0])
             self.lines.append(f"always_ff @(posedge {clock}) {HELD} <= {HELD};")
-            self._store(HELD, bits)
+            self._store(HELD, self.holding)
             self.lines.append(f"initial {HELD} = '0;")
+        if self.opened:
+            # What nets had in the cycle before; nothing is kept in the first one.
+            last, bits = self.holding - 1, len(self.kept) or 1
+            self.lines.insert(0, f"logic [{last}:0] begun_q; logic [{bits - 1}:0] {KEPT};")
+            nets = ", ".join(reversed(self.kept)) or "1'b0"
+            self.lines.append(
+                f"always_ff @(posedge {clock}) begin\nbegun_q <= {HELD}; {KEPT} <= {{{nets}}};\nend"
+            )
+            self.lines.append("initial begun_q = '0;")
         inputs = [f"assign {self._name(bit)} = {place};" for bit, place in driven.items()]
         used = sorted(set(re.findall(r"\bn\d+\b", "\n".join([*self.lines, *inputs, *ports[1]]))))
         declared = [f"wire {', '.join(used[i : i + 64])};" for i in range(0, len(used), 64)]
@@ -213,6 +250,37 @@ class _VerilogWriter:
 
     def _assign(self, bit: Bit, value: str) -> None:
         self.lines.append(f"assign {self._name(bit)} = {value};")
+
+    def _drive(self, cell: Cell, pin: str, value: str) -> None:
+        """Write what an output has: what it is driven to, or what it is bridged with."""
+        bit, value = cell.outputs[pin], self._pin(cell, pin, value)
+        own = self.bridged.get((cell.name, pin), ())
+        if own:
+            self.lines.append(f"wire driven_{self._name(bit)} = {value};")
+            value = f"driven_{self._name(bit)}"
+        for number, other, way in own:
+            there = self._name(self.output[other])
+            if way != DOMINANT:
+                there = f"driven_{self._name(bit)} {'&' if way == 'and' else '|'} driven_{there}"
+            value = f"({HELD}[{number}] ? ({there}) : {value})"
+        self._assign(bit, value)
+
+    def _opened(self, cell: Cell, function: Expression, value: str, bit: Bit | None, state: str = "") -> str:
+        """Return what an output has, or a flip-flop takes, of which inputs may be open."""
+        for number, pin, at in self.opened.get(cell.name, ()):
+            if pin not in function.pins:
+                continue
+            other = formula(function, partial(self._taken_as, cell, pin, at))
+            kept, acts = state, f"{HELD}[{number}]"
+            if bit is not None:
+                kept, acts = f"{KEPT}[{len(self.kept)}]", f"{acts} & begun_q[{number}]"
+                self.kept.append(self._name(bit))
+            value = f"(({acts} & (({value}) != ({other}))) ? {kept} : ({value}))"
+        return value
+
+    def _taken_as(self, cell: Cell, pin: str, value: int, name: str) -> str:
+        """Return what stands for a pin of a cell if one of them had a value."""
+        return f"1'b{value}" if name == pin else self._name(cell.inputs.get(name, "0"))
 
     def _pin(self, cell: Cell, pin: str, value: str) -> str:
         for bit, held in self.held.get((cell.name, pin), ()):
@@ -259,7 +327,10 @@ class _VerilogWriter:
         for number, ((edge, reset, level, value), members) in enumerate(sorted(groups.items())):
             variable, width = f"state{number}_q", len(members)
             self._store(variable, width)
-            formulas = (self._formula(taken, cell) for cell, taken in reversed(members))
+            formulas = (
+                self._opened(cell, taken, self._formula(taken, cell), None, f"{variable}[{i}]")
+                for i, (cell, taken) in reversed([*enumerate(members)])
+            )
             take = f"{variable} <= {{{', '.join(formulas)}}};"
             if reset:
                 forced_to = f"{{{width}{{1'b{value}}}}}"
@@ -271,11 +342,11 @@ class _VerilogWriter:
 
     def _outputs(self, cell: Cell, stored: str) -> None:
         group = cell.type.flip_flop
-        for pin, bit in cell.outputs.items():
+        for pin in cell.outputs:
             function = cell.type.outputs[pin]
             if group is not None and function is not None:
                 inverted = function.name == group.inverse or function.operation == "not"
-                self._assign(bit, self._pin(cell, pin, f"~{stored}" if inverted else stored))
+                self._drive(cell, pin, f"~{stored}" if inverted else stored)
 
     def _memories(self) -> None:
         names = {}

@@ -79,6 +79,7 @@ class PinKind(IntEnum):
     driven to; see `dominated` and `wired`. OPEN, OPEN_DATA: an input by which a net, or a flip-flop, is not
     driven any more where it decides; see `opened` and `opened_data`. PULSE: no pin, but a net that is
     inverted in one cycle; see `pulsed`.
+    STORED: no fault, but what a gate takes beside one; see `stored`.
     """
 
     NET = 0
@@ -91,6 +92,7 @@ class PinKind(IntEnum):
     WIRED = 7
     OPEN = 8
     OPEN_DATA = 9
+    STORED = 10
     PULSE = 11
 
 
@@ -145,6 +147,14 @@ def wired(one: int, other: int, value: int) -> HeldPins:
     Neither must depend on the other along gates.
     """
     return HeldPin(PinKind.WIRED, one, value, other), HeldPin(PinKind.WIRED, other, value, one)
+
+
+def stored(flip_flop: int, row: int, column: int) -> HeldPin:
+    """Return that a gate takes what a flip-flop stores, by its row, whatever a fault makes of its net.
+
+    A flip-flop whose clock is gated takes that again where its clock does not run.
+    """
+    return HeldPin(PinKind.STORED, row, 0, 4 * flip_flop + column)
 
 
 def opened(net: int, row: int, column: int, value: int) -> HeldPin:

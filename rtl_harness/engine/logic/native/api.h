@@ -74,6 +74,8 @@ enum PinKind : int32_t {
   // Stuck-open. Operand `column % 4` of gate `column / 4` is taken as `value` besides: where that changes what ..
   kOpenPin = 8,      // .. net `at` is driven to, the net has what it had in the row before; in row 0 what it is driven to
   kOpenDataPin = 9,  // .. flip-flop `at` takes, it keeps what it stores; `column` -1: its own input is open
+  // What flip-flop `column / 4` stores is operand `column % 4` of gate `at`, whatever its net has.
+  kStoredPin = 10,
   // A pulse: net `at` is inverted once, from when all has settled after `column` edges until the next one; `value` is 1.
   kPulsePin = 11,
 };

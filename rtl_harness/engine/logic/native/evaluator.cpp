@@ -48,6 +48,10 @@ void Evaluator::hold(std::vector<Held>& held) {
     } else if (h.kind == kOperandPin) {
       held_operands_[static_cast<size_t>(h.at)].push_back(i);
       set_bit(is_held_region_, regions_.region_of[h.at]);
+    } else if (h.kind == kStoredPin) {
+      held_operands_[static_cast<size_t>(h.at)].push_back(i);
+      set_bit(is_held_region_, regions_.region_of[h.at]);
+      stored_pins_.push_back(i);
     } else if (h.kind == kOpenDataPin) {
       open_data_[h.at].push_back(i);
     } else {
@@ -201,6 +205,7 @@ void Evaluator::mark_dynamic() {
     const Held& h = (*held_)[at];
     if (any(h.lanes()) && design_.driver[h.at] >= 0) mark(regions_.region_of[design_.driver[h.at]]);
   }
+  for (const uint32_t at : stored_pins_) mark(regions_.region_of[(*held_)[at].at]);
 }
 
 // Let bridged nets have what the other one has come to; false if they do.
@@ -261,7 +266,14 @@ void Evaluator::evaluate_held(size_t i) {
   std::array<Lanes, 4> operand{Lanes{}, value(g.a), value(g.b), value(g.s)};
   for (const uint32_t at : held_operands_.at(gate)) {
     const Held& h = (*held_)[at];
-    operand[h.column] = forced(h, operand[h.column]);
+    if (h.kind == kStoredPin) {
+      Lanes& own = operand[h.column % 4];
+      const int32_t flip_flop = h.column / 4;
+      const Lanes stored = stored_[flip_flop] ^ spread(golden(design_.flip_flops[flip_flop].q));
+      own = (own & ~h.lanes()) | (stored & h.lanes());
+    } else {
+      operand[h.column] = forced(h, operand[h.column]);
+    }
   }
   set(g.y, evaluated(g.operation, operand[1], operand[2], operand[3]) ^ spread(golden(g.y)));
 }
@@ -397,6 +409,8 @@ Lanes Evaluator::loading(uint32_t i, const Lanes& acting) const {
 void Evaluator::step(const Lanes& live, bool dense) {
   keep();
   const uint64_t* const next = golden_.row(r_ + 1);
+  // Where a load begins to act in the golden run, that has not what it took.
+  for (const Design::Load& l : design_.loads) dense |= Golden::bit(next, l.net) == (l.active != 0);
   next_.clear();
   const auto take = [&](uint32_t i) {
     const Lanes d = taken(i, next) & live;
@@ -469,7 +483,7 @@ std::vector<Stored> Evaluator::leave(const Lanes& live) {
   for (const auto& [net, at] : dynamic_nets_) clear_bit(is_held_, static_cast<size_t>(net));
   for (const auto& [gate, at] : held_operands_) clear_bit(is_held_region_, regions_.region_of[gate]);
   held_nets_.clear(), held_data_.clear(), held_loads_.clear(), held_operands_.clear(), held_sources_.clear();
-  dynamic_nets_.clear(), open_data_.clear(), dynamic_.clear();
+  dynamic_nets_.clear(), open_data_.clear(), dynamic_.clear(), stored_pins_.clear();
   held_ = nullptr;
   return found;
 }

@@ -161,7 +161,7 @@ class Evaluator {
   std::vector<int32_t> held_sources_;             // nets that no gate drives
   // Pins on whose nets values depend on what else a machine has: those of each net, and all; likewise of flip-flops.
   std::unordered_map<int32_t, std::vector<uint32_t>> dynamic_nets_, open_data_;
-  std::vector<uint32_t> dynamic_;
+  std::vector<uint32_t> dynamic_, stored_pins_;
   std::vector<uint32_t> mate_;                    // of each held pin the other one of a wired bridge
   std::vector<Lanes> driven_;                     // of each what its net is driven to
   std::vector<Lanes>* kept_ = nullptr;

@@ -172,6 +172,7 @@ void PlainMachines::start(const HeldPins* faults, unsigned count, const HeldPin*
       if (of_net) at = net_[at];
       if (kind == kOperandPin) at = static_cast<int32_t>(row_[at]);
       if (kind == kBridgePin || kind == kWiredPin) column = net_[column];
+      if (kind == kStoredPin) at = static_cast<int32_t>(row_[at]);
       if (is_open(kind) && column >= 0) column = static_cast<int32_t>(row_[column / 4]) * 4 + column % 4;
       auto found = std::find_if(holds_.begin(), holds_.end(), [&](const Hold& h) {
         return h.kind == kind && h.at == at && h.column == column;
@@ -183,7 +184,8 @@ void PlainMachines::start(const HeldPins* faults, unsigned count, const HeldPin*
         }
       }
       (pin.value ? found->one : found->zero) |= lane(machine);
-      const size_t of_kind = of_net ? 0 : kind == kOperandPin ? nets_ : nets_ + gates_.size();
+      const bool of_gate = kind == kOperandPin || kind == kStoredPin;
+      const size_t of_kind = of_net ? 0 : of_gate ? nets_ : nets_ + gates_.size();
       is_held_.at(of_kind + static_cast<size_t>(at)) = 1;
     }
   }
@@ -262,15 +264,14 @@ PlainMachines::Word PlainMachines::on_net(int32_t net, Word value) {
 // All nets, bridged ones with what the other one has: until that changes no more.
 void PlainMachines::bridge() {
   for (int round = 0; round < kRounds; ++round) {
-    std::vector<Word> before;
-    for (const Hold& h : holds_) before.push_back(h.kind == kBridgePin || h.kind == kWiredPin ? value_[h.at] : 0);
     evaluate();
-    bool changed = false;
-    for (size_t i = 0; i < holds_.size(); ++i) {
-      const Hold& h = holds_[i];
-      changed |= (h.kind == kBridgePin || h.kind == kWiredPin) && value_[h.at] != before[i];
+    // What a net has been given may be what the other one had before that was evaluated.
+    bool late = false;
+    for (Hold& h : holds_) {
+      if (h.kind == kBridgePin) late |= bridged(h, value_[h.at]) != value_[h.at];
+      if (h.kind == kWiredPin) late |= ((bridged(h, h.driven) ^ value_[h.at]) & h.machines()) != 0;
     }
-    if (!changed) return;
+    if (!late) return;
   }
   throw std::runtime_error("a bridge closes a loop of gates");
 }
@@ -330,10 +331,14 @@ void PlainMachines::evaluate() {
 void PlainMachines::special(size_t i) {
   const Gate& g = gates_[i];
   const auto at = static_cast<int64_t>(i);
-  const Word a = as_held(kOperandPin, at, 1, value_[g.a]);
-  const Word b = as_held(kOperandPin, at, 2, value_[g.b]);
-  const Word s = as_held(kOperandPin, at, 3, value_[g.s]);
-  value_[g.y] = on_net(g.y, evaluated<Word>(g.operation, a, b, s));
+  Word operand[] = {0, value_[g.a], value_[g.b], value_[g.s]};
+  for (int32_t column = 1; column <= 3; ++column) operand[column] = as_held(kOperandPin, at, column, operand[column]);
+  for (const Hold& h : holds_) {
+    if (h.kind != kStoredPin || h.at != at) continue;
+    Word& own = operand[h.column % 4];
+    own = (own & ~h.machines()) | (stored_[static_cast<size_t>(h.column / 4)] & h.machines());
+  }
+  value_[g.y] = on_net(g.y, evaluated<Word>(g.operation, operand[1], operand[2], operand[3]));
 }
 
 // The address that each machine has at a port.

@@ -94,6 +94,13 @@ HeldPin LogicSimulator::numbered(HeldPin pin) const {
       return pin;
     case kDataPin:
     case kLoadPin: check(design.flip_flops.size()); return pin;
+    case kStoredPin:
+      check(design.gates.size());
+      if (pin.column < 0 || static_cast<size_t>(pin.column / 4) >= design.flip_flops.size() || pin.column % 4 == 0 ||
+          design.gates[pin.at].s == kReadGate) {
+        throw std::runtime_error("a gate has no such operand, or there is no such flip-flop");
+      }
+      return pin;
     case kBridgePin:
     case kWiredPin:
       for (int32_t* const net : {&pin.at, &pin.column}) {
@@ -139,6 +146,8 @@ bool LogicSimulator::is_excited(const HeldPin& pin) const {
     net = operand(pin.at, pin.column);
   } else if (is_open(pin.kind) && pin.column >= 0) {
     net = operand(pin.column / 4, pin.column % 4);
+  } else if (pin.kind == kStoredPin) {
+    return false;  // by itself it is what the net has
   } else if (pin.kind == kBridgePin || pin.kind == kWiredPin) {
     const auto always = [&](bool value) { return !golden.had(pin.at, !value) && !golden.had(pin.column, !value); };
     return !always(false) && !always(true);
@@ -154,7 +163,7 @@ bool LogicSimulator::is_excited(const HeldPin& pin) const {
 int32_t LogicSimulator::fed(const HeldPin& pin) const {
   if (pin.kind == kNetPin || is_dynamic(pin.kind)) return pin.at;
   if (pin.kind == kMemoryUpset) return 0;
-  return pin.kind == kOperandPin ? design.originals[pin.at].y : design.flip_flops[pin.at].q;
+  return pin.kind == kOperandPin || pin.kind == kStoredPin ? design.originals[pin.at].y : design.flip_flops[pin.at].q;
 }
 
 // Nets that have to have differences of their own where a pin is held: those of gates with a held or an open operand,
@@ -167,7 +176,8 @@ void LogicSimulator::keep(const HeldPin& pin, std::vector<uint8_t>& kept) const 
   switch (pin.kind) {
     case kNetPin:
     case kPulsePin: kept[pin.at] = 1; return;
-    case kOperandPin: all_of(static_cast<size_t>(pin.at)); return;
+    case kOperandPin:
+    case kStoredPin: all_of(static_cast<size_t>(pin.at)); return;
     case kBridgePin:
     case kWiredPin: kept[pin.at] = kept[pin.column] = 1; return;
     case kOpenPin:
@@ -212,7 +222,7 @@ void LogicSimulator::run(const HeldPins* faults, uint64_t count, const HeldPin* 
     bool excited = false, reached = false;
     for (uint32_t k = 0; k < faults[i].count; ++k) {
       const HeldPin& pin = pins[faults[i].first + k];
-      const bool is_pin = pin.kind <= kOperandPin || is_dynamic(pin.kind);
+      const bool is_pin = pin.kind <= kOperandPin || pin.kind == kStoredPin || is_dynamic(pin.kind);
       const bool compared = pin.kind == kMemoryUpset || (!is_pin && design.counted[pin.at]);
       excited |= is_excited(pin);
       reached |= compared || reaches[fed(pin)];

@@ -213,6 +213,20 @@ def test_open_inputs_and_bridges_of_random_circuits_end_as_machines_one_by_one(s
     compare(netlist, fastest, [*opens, *netlist.pins()[::5], *bridges], 11, True, window=64)
 
 
+def test_a_load_that_acts_in_the_golden_run_alone_is_not_taken_over(fastest):
+    """A register that is 0 but for its load, which a held pin keeps from acting from its first cycle on."""
+    netlist = GateNetlist()
+    count = counter(netlist, 6, 41)
+    load = netlist.gate(AND, count[3], count[4])
+    loaded, seen = netlist.flip_flop(0, 1), netlist.flip_flop()
+    netlist.drive(loaded, 0, load)
+    netlist.drive(seen, netlist.gate(OR, seen, loaded))
+    netlist.operation, netlist.status = [], [seen]
+    row = next(i for i, own in enumerate(netlist.flip_flops) if own[0] == loaded)
+    faults = [(HeldPin(PinKind.NET, load, 0),), (HeldPin(PinKind.LOAD, row, 0),)]
+    assert compare(netlist, fastest, faults, window=64) == [How.DONE] * 2
+
+
 def test_an_open_input_that_remembers_is_in_no_loop(fastest):
     """A net keeps what it had when a counter stood elsewhere: no state comes again before that."""
     netlist = GateNetlist()
@@ -246,6 +260,17 @@ def test_a_bridge_of_nothing_and_an_open_input_of_nothing_are_refused(fastest, f
     simulator.golden(500)
     with pytest.raises(SimulationError, match=why):
         simulator.run([fault], 100)
+    simulator.close()
+
+
+def test_each_bridge_by_itself_ends_as_among_others(fastest):
+    """A net may be given what the other one had a cycle before, if nothing else asks for another look."""
+    netlist = random_netlist(24)
+    faults = netlist.bridges(np.random.default_rng(24), 60)
+    simulator = LogicSimulator(fastest, netlist.circuit(), netlist.observed())
+    limit = 2 * simulator.golden(500).cycles
+    for call in (simulator.run, simulator.judge):
+        assert [call([fault], limit)[0] for fault in faults] == call(faults, limit)
     simulator.close()
 
 
