@@ -171,7 +171,8 @@ class _RtlBuilder:
         if watchdog is not None and self.target.dut not in tops:
             check_editable(design)
         self._locksteps = locksteps(design, wanted, self.elaboration, tops)
-        netlists = {top: self._netlist(design, top, requests) for top in tops}
+        apart = [*requests, *(self._request(piece, design.instances) for piece in hardened)]
+        netlists = {top: self._netlist(design, top, requests, apart) for top in tops}
         names = self._write_netlists(design, netlists)
         edited, alarms = self._edit(design, names)
         registers, memories = self._renewed(netlists)
@@ -219,15 +220,21 @@ class _RtlBuilder:
         holder = instance_of(place.net, instances)
         return ProtectedBits(piece, holder, place.net.removeprefix(f"{holder}."), place.net_low + piece.low)
 
-    def _netlist(self, design: SourceDesign, top: str, requests: Sequence[ProtectedBits]) -> ProtectedNetlist:
-        """Read what is below one instance and give it redundancy."""
-        own = [r for r in requests if r.instance == top or r.instance.startswith((f"{top}.", f"{top}["))]
+    def _netlist(
+        self,
+        design: SourceDesign,
+        top: str,
+        requests: Sequence[ProtectedBits],
+        apart: Sequence[ProtectedBits],
+    ) -> ProtectedNetlist:
+        """Read what is below one instance and give it redundancy; words that are `apart` are registers."""
+        own, registers = ([r for r in rows if _below(r.instance, top)] for rows in (requests, apart))
         module = f"{design.instances[top].module}${self.target.top}.{top}"
         macros = [e.path for e in self.elaboration.sites.elements if e.kind == "macro"]
         macros = [self.elaboration.locations[path].net for path in macros]
         words = {
             f"memory_map {design.instances[r.instance].module}${self.target.top}.{r.instance}/c:{memory}"
-            for r in own
+            for r in registers
             if (memory := r.wire.rpartition("[")[0]) and r.wire.endswith("]")
         }
         script = [f"read_rtlil {self.work / 'design.il'}", f"hierarchy -top {module}", *sorted(words)]
@@ -398,3 +405,7 @@ class _RtlBuilder:
         require_same_includes(self.target, edited)
         text = target_text(self.target, self.final, edited, added, own, names, watched, copies)
         (self.made / TARGET).write_text(text, encoding="utf-8")
+
+
+def _below(path: str, top: str) -> bool:
+    return path == top or path.startswith((f"{top}.", f"{top}["))

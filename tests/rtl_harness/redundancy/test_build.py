@@ -177,6 +177,47 @@ def test_a_bit_in_two_groups_is_refused(tmp_path):
         built(awkward(), [*MIXED, ProtectionGroup("control", Mechanism.DUPLICATION)], tmp_path / "out")
 
 
+# A module that a loop has twice, with words of an array: the instance around them becomes the netlist.
+ROWS = """
+module stage (input logic clk, input logic rst, input logic [7:0] d_i, output logic [7:0] q_o);
+  logic [7:0] hold_q;
+  logic [3:0] rows_q [2];
+  always_ff @(posedge clk)
+    if (rst) begin
+      hold_q <= 0;
+      for (int i = 0; i < 2; i++) rows_q[i] <= 0;
+    end else begin
+      hold_q <= hold_q + d_i + 8'(rows_q[d_i[1]]);
+      rows_q[d_i[0]] <= d_i[3:0] ^ hold_q[7:4];
+    end
+  assign q_o = hold_q;
+endmodule
+module core (input logic clk, input logic rst, input logic [4:0] step, output logic [31:0] data);
+  for (genvar g = 0; g < 2; g++) begin : g_lane
+    stage u_stage (.clk, .rst, .d_i(8'(step) + 8'(g)), .q_o(data[8 * g +: 8]));
+  end
+  assign data[31:16] = ~data[15:0];
+endmodule
+"""
+
+
+def test_hardened_words_of_an_array_are_found_beside_what_is_protected(tmp_path):
+    """The fault: in the netlist they were words of a memory, and the build ended: not found again."""
+    target = target_of(tmp_path, ROWS)
+    lanes = [f"gen_dut.u_core.g_lane[{g}].u_stage" for g in range(2)]
+    groups = [
+        ProtectionGroup(f"{lanes[0]}.hold_q", Mechanism.DUPLICATION),
+        ProtectionGroup(f"{lanes[0]}.rows_q[1]", Mechanism.HARDENED),
+        ProtectionGroup(f"{lanes[1]}.rows_q[0]", Mechanism.HARDENED),
+    ]
+    build, protected = built(target, groups, tmp_path / "out")
+    engines(target, protected, core_work())
+    paths = {element.path for element in elaborate(protected).sites.elements}
+    assert {own.path for own in build.constrained} < paths
+    assert [own.path.rpartition(".")[2] for own in build.constrained] == ["rows_q_1", "rows_q_0"]
+    assert [(own.left, own.right) for own in build.constrained] == [(3, 0), (3, 0)]
+
+
 ASYNCHRONOUS = CORE.replace(
     "always_ff @(posedge clk) bare_q <= fall_q;",
     "always_ff @(posedge clk or posedge rst) if (rst) bare_q <= step; else bare_q <= fall_q;",
