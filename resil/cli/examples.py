@@ -9,6 +9,7 @@ EXAMPLES = {
     "check": (
         "resil check campaign.toml",
         "resil check campaign.toml --json",
+        "resil check campaign.toml --prove",
     ),
     "run": (
         "resil run campaign.toml --out runs/first",

@@ -219,6 +219,7 @@ def _require_alike(found: Sequence[Finished]) -> None:
             "time-out": summary.campaign.timeout,
             "raw rates": [[e.quantity, e.value, e.unit] for e in summary.technology.entries],
             "unit of area": summary.total.area_unit,
+            "pulses in logic": "none" if block_logic(summary) is None else "named",
         }
 
     first = facts(found[0])

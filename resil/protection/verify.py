@@ -57,7 +57,7 @@ CONFIRMATION, UNPROTECTED = "confirmation", "unprotected"
 _CHANGED = "the RTL was changed since it was built: proofs and area are of another; build it again"
 # What a plan promises, and what that rests on.
 _PROMISED = (
-    *("name", "basis", "choices", "groups", "mechanisms", "networks", "hold_out"),
+    *("name", "basis", "choices", "groups", "mechanisms", "networks", "hold_out", "logic"),
     *("budget_fit", "spfm_target", "fit_share_target", "due_fit_target", "fit", "fit_hi", "spfm", "spfm_lo"),
 )
 

@@ -111,7 +111,7 @@ class NpuMechanism(Typed):
 
 
 STORAGE_ALONE = (
-    "Storage alone: no pulses in logic are in these figures ([safety] logic names no run of them)."
+    "Storage alone: pulses in logic are in these figures only where [safety] logic names a run of them."
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from resil.campaign.safety import SafetySettings
+from resil.protection.basis import _require_alike
 from resil.protection.choose import Chooser, choose
 from resil.protection.confirm import confirmation
 from resil.protection.corners import with_logic
@@ -21,7 +23,7 @@ from resil.protection.items import NPU, Item, covered_logic
 from resil.protection.judge import judge_with_logic
 from resil.protection.logic import BlockLogic, LogicCover, PulseRates, block_logic, together
 from resil.protection.observed import Observed, ObservedStratum
-from resil.protection.options import load_options
+from resil.protection.options import ProtectionError, load_options
 from resil.protection.risks import OUTCOME_KINDS
 from resil.protection.targets import Targets
 from resil.protection.unit_plan import _logic
@@ -390,3 +392,20 @@ def test_a_set_that_was_chosen_with_logic_is_confirmed_by_pulses_in_what_was_bui
     idle = logic_of({"cc": (100.0, 0.0, 0.001)}, ends=(0.001, 4.0))
     assert found(idle, spfm_target=0.99).networks[0].spfm_lo > 0.999
     assert not found(idle, spfm_target=0.999).confirmed
+
+
+def test_runs_of_which_one_knows_logic_are_not_chosen_for_together():
+    """The fault: one network keeps the budget with its logic, the other without, and nothing says so."""
+    facts = SimpleNamespace(
+        target=SimpleNamespace(name="t", parameters={}),
+        campaign=SimpleNamespace(kinds=[], hazardous=[], clusters=[], confidence=0.95, timeout="inference"),
+        technology=SimpleNamespace(entries=()),
+        total=SimpleNamespace(area_unit="GE"),
+    )
+    one, two = (
+        SimpleNamespace(path=Path(name), summary=SimpleNamespace(**vars(facts), logic=rows))
+        for name, rows in (("one", ROWS), ("two", ()))
+    )
+    _require_alike([one, one])
+    with pytest.raises(ProtectionError, match="pulses in logic: none in two, named in one"):
+        _require_alike([one, two])
