@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +18,7 @@ from resil.campaign.engines import engine_named
 from resil.campaign.fault_settings import OPEN, PULSE, STUCK_AT
 from resil.campaign.network_settings import NetworkSettings
 from resil.campaign.recording_settings import RecordingSettings
+from resil.campaign.technology_settings import BY
 from resil.campaign.testbench_settings import TestbenchSettings
 from resil.campaign.workload_settings import WorkloadSettings
 from resil.errors import CampaignError
@@ -26,6 +27,7 @@ from resil.progress import Progress
 from resil.record.blocks import NO_SITES
 from resil.rtl_harness.cache import content_key, file_digest, observe_builds
 from resil.rtl_harness.design.area import area_per_block
+from resil.rtl_harness.design.area_library import library_text
 from resil.rtl_harness.design.elaboration import Elaboration, elaborate
 from resil.rtl_harness.design.elaboration.yosys import rtl_key
 from resil.rtl_harness.design.hardware import with_hardware
@@ -242,14 +244,7 @@ class _Logic:
     sites: LogicSites
     digest: str
     bridges: Bridges | None = None
-
-    @property
-    def relative(self) -> dict[str, float]:
-        """How often faults of each class of sites come; empty if all come equally often."""
-        if self.bridges is None or set(self.bridges.weights) == {1.0}:
-            return {}
-        elements = self.sites.table.elements[-len(self.bridges.weights) :]
-        return {e.register_class: w for e, w in zip(elements, self.bridges.weights, strict=True)}
+    relative: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -275,6 +270,7 @@ def _logic(campaign: Campaign, target: Target, elaboration: Elaboration, progres
         HarnessError: There is no netlist that gates can say all of.
     """
     from resil.rtl_harness.logic.bridges import bridges_of, read_pairs
+    from resil.rtl_harness.logic.cell_rates import areas_of, read_weights, relative_rates
     from resil.rtl_harness.logic.netlist import packed_netlist
     from resil.rtl_harness.logic.open_pins import open_sites
     from resil.rtl_harness.logic.sites import pin_sites, pulse_sites
@@ -297,14 +293,11 @@ def _logic(campaign: Campaign, target: Target, elaboration: Elaboration, progres
                 "list other pairs",
                 "faults.bridges",
             )
-        if campaign.sampling.plan == "uniform" and len(set(bridges.weights)) > 1:
-            raise CampaignError(
-                f'{campaign.file}: [sampling] plan: expected "proportional" with bridges of several weights, '
-                'found "uniform"; a pair with one bridge and one with two differ, too',
-                "sampling.plan",
-            )
+        _check_even(
+            campaign, "bridges of several weights, as of pairs with one and with two", bridges.relative
+        )
         progress.stage(f"{len(bridges.faults):,} bridges between nets of {netlist.cells:,} cells")
-        return _Logic(netlist, bridges.sites, digest, bridges)
+        return _Logic(netlist, bridges.sites, digest, bridges, bridges.relative)
     pins, can, chosen = {
         STUCK_AT: ("pins", "be held", pin_sites),
         OPEN: ("inputs", "be open", open_sites),
@@ -313,7 +306,23 @@ def _logic(campaign: Campaign, target: Target, elaboration: Elaboration, progres
     sites = chosen(elaboration.sites, netlist)
     cells = len(sites.table.elements) - len(elaboration.sites.elements)
     progress.stage(f"{len(sites.pins):,} {pins} of {cells:,} cells that can {can}")
-    return _Logic(netlist, sites, digest)
+    relative: dict[str, float] = {}
+    if campaign.technology.logic_by != BY[0]:
+        file = campaign.technology.logic_weights
+        library = library_text(target.cells or campaign.liberty)
+        relative = relative_rates(netlist, sites, areas_of(library) if file is None else read_weights(file))
+        _check_even(campaign, f'logic_by = "{campaign.technology.logic_by}"', relative)
+    return _Logic(netlist, sites, digest, relative=relative)
+
+
+def _check_even(campaign: Campaign, found: str, relative: Mapping[str, float]) -> None:
+    """Raise CampaignError if faults do not come equally often and the plan takes it that they do."""
+    if campaign.sampling.plan == "uniform" and len(set(relative.values())) > 1:
+        raise CampaignError(
+            f'{campaign.file}: [sampling] plan: expected "proportional" with {found}, found "uniform"; '
+            "change the plan",
+            "sampling.plan",
+        )
 
 
 def _logic_engine(
@@ -543,7 +552,7 @@ def _identity(campaign: Campaign, work: Work, sites: SiteTable, hashes: Mapping[
             "fault model": campaign.faults.model,
             "clusters": " ".join(map(repr, campaign.faults.clusters)),
             **_placement(campaign),
-            "strata": campaign.sampling.strata + guide_digest(campaign),
+            "strata": campaign.sampling.strata + guide_digest(campaign) + _rated(campaign),
             "inputs": " ".join(map(str, work.labels)),
             "inferences": _inferences(campaign),
             "timeout_factor": repr(campaign.execution.timeout_factor),
@@ -553,6 +562,11 @@ def _identity(campaign: Campaign, work: Work, sites: SiteTable, hashes: Mapping[
             **versions(_DEFINING_PACKAGES),
         }
     )
+
+
+def _rated(campaign: Campaign) -> str:
+    """Return what says that cells are divided by type: draws differ then, whatever the rates are."""
+    return "" if campaign.technology.logic_by == BY[0] or not campaign.faults.logic else "; types of cells"
 
 
 def _placement(campaign: Campaign) -> dict[str, str]:

@@ -20,6 +20,7 @@ from resil.campaign.rules import (
 )
 from resil.campaign.safety_keys import SAFETY
 from resil.campaign.sampling_settings import INPUTS, PLANS
+from resil.campaign.technology_settings import BY
 from resil.campaign.testbench_keys import TESTBENCH
 from resil.campaign.workload_settings import DECISIONS, DTYPES
 
@@ -353,6 +354,20 @@ TECHNOLOGY = KeyTable(
             ABSENT,
             low=0.0,
             unit="FIT",
+        ),
+        Key(
+            "logic_by",
+            "string",
+            'What faults of cells come by: `"site"`, each as often as another; `"area"`, cells by their area '
+            'in the library, which their sites share, with the same mean; `"weights"`, by `logic_weights`.',
+            BY[0],
+            choices=BY,
+        ),
+        Key(
+            "logic_weights",
+            "path",
+            'Weights of cells, `.csv` with `type` and `weight`; needed with `logic_by = "weights"`.',
+            ABSENT,
         ),
         Key(
             "permanent_sram_fit_per_mbit",

@@ -13,12 +13,12 @@ from typing import Any
 from resil.campaign.declaration import KeyTable
 from resil.campaign.engines import chosen_engine, read_options
 from resil.campaign.farm_settings import FarmSettings, read_farm
-from resil.campaign.fault_settings import LOGIC, FaultSettings, check_plan, read_faults
+from resil.campaign.fault_settings import BRIDGE, LOGIC, FaultSettings, check_plan, read_faults
 from resil.campaign.problems import Problems, UnreadError
 from resil.campaign.safety import SafetySettings, read_safety
 from resil.campaign.sampling_settings import SamplingSettings, read_sampling
 from resil.campaign.section import Section
-from resil.campaign.technology_settings import TechnologySettings, read_technology
+from resil.campaign.technology_settings import BY, TechnologySettings, read_technology
 from resil.rtl_harness.engine.declaration import Ability, OptionValues
 from resil.rtl_harness.faults import Outcome
 
@@ -193,6 +193,8 @@ def read_rules(tables: Tables, first: str, *, own_work: bool) -> Rules:
     if execution and problems.sound("execution") and execution.ends_at_detection:
         attempt(lambda: _check_until(section("execution"), head, sampling, safety))
     technology = attempt(lambda: read_technology(section("technology", required=True)))
+    if faults and technology and problems.sound("faults") and problems.sound("technology"):
+        attempt(lambda: _check_by(section("technology"), faults, technology))
     liberty = attempt(lambda: _liberty(section("area")))
     return Rules(head, faults, sampling, execution, technology, budget, hazardous, liberty, safety)
 
@@ -299,6 +301,17 @@ def _needed(
     if farm is not None:
         asked[Ability.FARM] = "dask"
     return asked
+
+
+def _check_by(section: Section, faults: FaultSettings, technology: TechnologySettings) -> None:
+    """Raise CampaignError if faults are to come by cells that are none of cells."""
+    if technology.logic_by != BY[0] and (not faults.logic or faults.model == BRIDGE):
+        raise section.fail(
+            "logic_by",
+            f'"{BY[0]}" but for faults of cells',
+            f'"{technology.logic_by}" with model = "{faults.model}" of {", ".join(faults.kinds)}',
+            "remove the key: bridges have the weights of their list",
+        )
 
 
 def _check_until(

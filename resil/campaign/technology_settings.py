@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from resil.campaign.section import Section
 
 # Of a storage bit, from hardened cells to the SRAM of old nodes; what lies outside has another unit.
 _PLAUSIBLE_FIT_PER_BIT = (1e-9, 1e-2)
+BY = ("site", "area", "weights")
 LOGIC_FACTORS = ("clock_mhz", "pulse_ps", "window_ps", "survival")
 
 
@@ -30,6 +32,8 @@ class TechnologySettings:
         logic_factors: What derates it, by name: `clock_mhz`, `pulse_ps`, `window_ps`, `survival`.
         permanent_logic_fit: FIT of permanent faults of one pin of a cell, or None.
         permanent_bridge_fit: FIT of bridges of a pair of nets of weight 1, or None.
+        logic_by: What faults in logic come by, one of `BY`: each site alike, or areas or weights of cells.
+        logic_weights: File of weights of cells by type, or None.
     """
 
     name: str
@@ -44,6 +48,8 @@ class TechnologySettings:
     logic_factors: Mapping[str, float] = field(default_factory=dict)
     permanent_logic_fit: float | None = None
     permanent_bridge_fit: float | None = None
+    logic_by: str = BY[0]
+    logic_weights: Path | None = None
 
 
 def read_technology(section: Section) -> TechnologySettings:
@@ -57,9 +63,16 @@ def read_technology(section: Section) -> TechnologySettings:
     factors = {key: section.number(key) for key in LOGIC_FACTORS if section.has(key)}
     permanent_pin, _ = _raw_rate(section, "permanent_logic_fit", "", 1.0)
     bridge, _ = _raw_rate(section, "permanent_bridge_fit", "", 1.0)
+    by = section.choice("logic_by")
+    weights = None
+    if section.has("logic_weights"):
+        weights = section.path("logic_weights", "weights of cells, a .csv with type and weight")
+    if (weights is not None) != (by == BY[2]) and section.sound("logic_by"):
+        expected = f'logic_by = "{BY[2]}" and logic_weights together'
+        section.wrong("logic_weights", expected, "one of both", "give both, or none")
     section.finish()
     rates = (flip_flop, sram, ff_range, sram_range, permanent_ff, permanent_sram)
-    return TechnologySettings(name, *rates, logic, logic_range, factors, permanent_pin, bridge)
+    return TechnologySettings(name, *rates, logic, logic_range, factors, permanent_pin, bridge, by, weights)
 
 
 def _raw_rate(

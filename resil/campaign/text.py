@@ -18,6 +18,7 @@ from resil.campaign.fault_settings import UPSET
 from resil.campaign.network_settings import NetworkSettings
 from resil.campaign.recording_settings import RecordingSettings
 from resil.campaign.safety import SafetyMechanism
+from resil.campaign.technology_settings import BY
 from resil.campaign.testbench_settings import TestbenchSettings
 from resil.campaign.workload_settings import ImageSettings
 from resil.rtl_harness.replay.strobes import Strobe
@@ -90,6 +91,9 @@ def campaign_tables(campaign: Campaign) -> dict[str, dict[str, Value]]:
             "logic_range": technology.logic_range,
             **technology.logic_factors,
             "permanent_logic_fit": technology.permanent_logic_fit,
+            "permanent_bridge_fit": technology.permanent_bridge_fit,
+            "logic_by": technology.logic_by if technology.logic_by != BY[0] else None,
+            "logic_weights": str(technology.logic_weights) if technology.logic_weights else None,
         },
         "budget": _budget(campaign),
         "safety": _safety(campaign),

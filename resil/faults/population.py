@@ -213,16 +213,16 @@ def make_population(
         ends = np.cumsum(held[:, 1])
         for operation, starts, lengths in times:
             if sum(lengths):
-                rated = bool(relative) and names[1] == LOGIC
-                name = "/".join([*names, str(operation)] if fine else names[: 3 if rated else 2])
+                by_class = bool(relative) and names[1] == LOGIC
+                name = "/".join([*names, str(operation)] if fine else names[: 3 if by_class else 2])
                 population = Stratum(name, int(ends[-1]), lengths)
                 strata.append(
                     FaultStratum(
                         *(*names, operation, population, starts),
                         *(held[:, 0], ends, held[:, 2], sum(lengths) / moments, stuck, rooms),
                         model=campaign.faults.model if stuck else STUCK_AT,
-                        relative=relative[names[2]] if relative and rated else 1.0,
-                        rated=rated,
+                        relative=relative[names[2]] if relative and by_class else 1.0,
+                        rated=bool(relative),
                     )
                 )
     return Population(campaign.seed, campaign.faults.clusters, tuple(strata))

@@ -25,7 +25,8 @@ from resil.files import read_parquet
 from resil.folder.contents import content_of
 from resil.folder.finished import Finished, finished_run, require_ends, require_measured
 from resil.folder.parts import read_part
-from resil.folder.store import INJECTIONS, SITES, recorded_definition
+from resil.folder.store import INJECTIONS, SITES, STRATA, recorded_definition
+from resil.folder.strata_file import read_strata
 from resil.record.blocks import LOGIC, NO_SITES, RecordedStratum
 from resil.record.summary import Summary
 from resil.results.named_run import NO_PERMANENT, NO_PERMANENT_LOGIC, NamedRun, NamedRuns
@@ -152,6 +153,13 @@ def _check(found: Finished, bench: Bench, role: _Role) -> None:
             f'{found.path}: expected a campaign with {role.asked}, found "{asked.fault_model}" of {kinds}; '
             "give the run folder of one",
             "faults.model",
+        )
+    if read_strata(found.path / STRATA).rated:
+        raise StoreError(
+            f"{found.path}: expected a run whose faults come equally often within a block, found classes "
+            "with rates of their own (weights of bridges, or logic_by); give a run without, or use its "
+            "figures by themselves",
+            "technology.logic_by",
         )
     recorded = recorded_definition(found.path)
     here = bench.identity.definition

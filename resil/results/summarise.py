@@ -9,6 +9,7 @@ from resil.bench.bench import AreaFacts, Bench
 from resil.bench.site_list import STORAGE, UNASSIGNED, block_bits, site_word, whole
 from resil.campaign.campaign import Campaign
 from resil.campaign.fault_settings import BRIDGE, LOGIC, OPEN
+from resil.campaign.technology_settings import BY
 from resil.errors import ConsistencyError
 from resil.faults.sampling import Sample
 from resil.record.blocks import Block, RecordedStratum, StorageTotals, Total
@@ -355,6 +356,14 @@ def _notes(campaign: Campaign, bench: Bench, area: AreaFacts, bits: Mapping[str,
         if kind not in campaign.faults.kinds and bits[kind]
     ]
     notes.append(_fault_note(campaign))
+    if bench.relative and campaign.technology.logic_by != BY[0]:
+        notes.append(
+            f"Faults of cells come by their {campaign.technology.logic_by} (assumed), which their sites "
+            f"share: {min(bench.relative.values()):.3g} to {max(bench.relative.values()):.3g} times the mean "
+            "rate of a site, by type of cell. The AVF of a block is weighted so."
+        )
+    elif campaign.faults.logic and campaign.faults.model != BRIDGE:
+        notes.append("Each site in logic has the same rate, whatever its cell's type and drive.")
     notes.append("FIT assumes that the NPU runs this network all the time.")
     if any(not element.block for element in bench.sites.elements):
         notes.append(f"Storage that the target's block map does not cover is the block {UNASSIGNED}.")

@@ -157,6 +157,13 @@ class Bridges:
     weights: tuple[float, ...]
     left_out: tuple[str, ...]
 
+    @property
+    def relative(self) -> dict[str, float]:
+        """The weight of each class of sites; nothing if all are 1."""
+        if set(self.weights) == {1.0}:
+            return {}
+        return {f"weight {weight!r}": weight for weight in self.weights}
+
     def holder(self, netlist: LogicNetlist, state: npt.NDArray[np.integer[Any]]) -> Bridges:
         """Return themselves: they are what an engine asks."""
         del netlist, state
@@ -221,7 +228,7 @@ def bridges_of(storage: SiteTable, netlist: LogicNetlist, pairs: Sequence[NetPai
             block = blocks.get(victim, "")
             elements.append(
                 StorageElement(
-                    path, LOGIC, 1, block=block, lsb=way.value, register_class=f"weight {weight:g}"
+                    path, LOGIC, 1, block=block, lsb=way.value, register_class=f"weight {weight!r}"
                 )
             )
             names.append(f"{path}[{way.value}]")

@@ -165,6 +165,32 @@ def test_all_bridges_of_a_list_can_be_injected(bridged, repository, tmp_path_fac
     assert found.summary.total.fit == pytest.approx(6.8e-06 * sum(of[n] for n in hazardous.name) / inputs)
 
 
+def test_stuck_pins_by_the_area_of_their_cells_keep_the_mean_rate(repository, tmp_path_factory):
+    """Cells are sampled type by type, and each type has its own rate."""
+    from resil import Run
+
+    held = OPEN.replace('"open"', '"stuck_at"').replace("minimum_per_block = 20", "minimum_per_block = 0")
+    made = folder_of(repository, tmp_path_factory, held)
+    text = (made / "campaign.toml").read_text()
+    text = text.replace('name = "finfet-16nm"', 'name = "finfet-16nm"\nlogic_by = "area"')
+    (made / "campaign.toml").write_text(text)
+    assert run(made) in (0, 1, 3)
+    found = Run(made / "out")
+    summary, rows = found.summary, found.injections()
+    assert summary.total.fit_raw == pytest.approx(6.8e-06 * summary.total.logic_bits)
+    assert any("come by their area (assumed)" in note for note in summary.notes)
+    hazardous = rows[rows.outcome.isin(summary.campaign.hazardous)]
+    assert hazardous.weight.sum() == pytest.approx(summary.total.fit)
+    rates = found.drawn.strata.weights / found.drawn.strata.sizes
+    by_type = {}
+    for (_, _, name), rate in zip(found.drawn.strata.labels, rates.tolist(), strict=True):
+        by_type.setdefault(name, set()).add(round(rate / rates.max(), 9))
+    assert all(len(own) == 1 for own in by_type.values())
+    # The pins of an inverter, 0.667 GE, and of a NAND of two inputs, 1 GE.
+    (inverter,), (nand,) = by_type["INV"], by_type["NAND2"]
+    assert inverter / nand == pytest.approx((0.667 / 2) / (1 / 3), rel=1e-6)
+
+
 def test_another_list_is_another_campaign(bridged, pairs, tmp_path):
     other = tmp_path / "awkward"
     shutil.copytree(bridged, other)
