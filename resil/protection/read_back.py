@@ -7,8 +7,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from resil.bench.site_list import block_name
 from resil.campaign.campaign import Campaign
@@ -22,6 +24,7 @@ from resil.progress import Progress
 from resil.protection.basis import pace_of
 from resil.protection.build_rtl import was_changed
 from resil.protection.groups_to_build import protected_parts, watchdog_of
+from resil.protection.in_reset import reset_cycles
 from resil.protection.logic import block_logic
 from resil.protection.observed import Copies, Hangs, Observed, ObservedStratum
 from resil.protection.options import WATCHDOG, OptionSet, ProtectionOption
@@ -38,6 +41,9 @@ from resil.rtl_harness.redundancy.groups import Mechanism
 from resil.rtl_harness.redundancy.target_file import target_text
 from resil.rtl_harness.redundancy.watchdog import INSTANCE, Watchdog
 from resil.stats.evidence import PooledGroup
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _CONFIRM = "confirm.toml"
 _SHOWN = ("sdc_tolerable", "sdc_critical", "hang")
@@ -269,7 +275,8 @@ def observed_on(network: str, run: FinishedRun, built: BuiltProtection, campaign
         strata.append(replace(_stratum(group, own, found, apart), of_size=of_size))
     safety = run.summary.safety
     result = None if safety is None else safety.result
-    copies, hangs = _copies(run, built, campaign), _hangs(run, built)
+    copies = _copies(run, built, campaign, reset_cycles(campaign, built.target))
+    hangs = _hangs(run, built)
     return Observed(
         network,
         tuple(strata),
@@ -331,7 +338,9 @@ def _site_factors(run: FinishedRun, built: BuiltProtection) -> dict[int, Factors
     return found
 
 
-def _copies(run: FinishedRun, built: BuiltProtection, campaign: Campaign) -> tuple[Copies, ...]:
+def _copies(
+    run: FinishedRun, built: BuiltProtection, campaign: Campaign, in_reset: Sequence[NDArray[np.bool_]]
+) -> tuple[Copies, ...]:
     rows = run.injections()
     rows = rows[rows["register"].isin(built.copies)]
     guards = [built.mechanisms[path] for path in rows["register"]]
@@ -342,8 +351,9 @@ def _copies(run: FinishedRun, built: BuiltProtection, campaign: Campaign) -> tup
     alarmed = (rows["alarm"] != "").to_numpy()
     shown = rows["seen"].isin(_SHOWN).to_numpy()
     late = rows["register"].map(built.reported_late).to_numpy(dtype=bool)
-    # What is checked when it is used has to report only if something came of it.
+    # What is checked when it is used has to report only if something came of it. Nothing reports in reset.
     due = ~rows["register"].isin(built.used).to_numpy() | shown
+    due &= ~_waiting(run, rows, in_reset)
     unreported = ~alarmed & ~corrected & ~late & due
     wrong = corrected & ~alarmed & shown
     found = []
@@ -363,6 +373,18 @@ def _copies(run: FinishedRun, built: BuiltProtection, campaign: Campaign) -> tup
             )
         )
     return tuple(found)
+
+
+def _waiting(
+    run: FinishedRun, rows: pd.DataFrame, in_reset: Sequence[NDArray[np.bool_]]
+) -> NDArray[np.bool_]:
+    """Return which injections find the design in reset, when its alarms wait."""
+    if not in_reset:
+        return np.zeros(len(rows), dtype=bool)
+    number = {label: place for place, label in enumerate(run.summary.campaign.inputs)}
+    pairs = zip(rows["input"], rows["cycle"], strict=True)
+    held = ((in_reset[number[label]], cycle) for label, cycle in pairs)
+    return np.array([cycle < len(own) and own[cycle] for own, cycle in held], dtype=bool)
 
 
 def mechanism_counts(run: FinishedRun, built: BuiltProtection) -> tuple[int, int]:

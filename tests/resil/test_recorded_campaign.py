@@ -13,9 +13,12 @@ from resil.campaign.campaign import load_campaign
 from resil.cli import main
 from resil.prepare import prepare
 from resil.progress import Progress
+from resil.protection.in_reset import reset_cycles
+from resil.rtl_harness.design.target import load_target
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.faults import Fault
 from resil.run.campaign import compared_goldens, golden_runs
+from resil.work.recording import close_target
 from testkit.recorded import compiled_testbench, copied_example, run_testbench
 
 INSTANCE = "smooth_tb.u_dut"
@@ -176,3 +179,16 @@ def test_a_reset_that_falls_with_the_clock_may_come_first(tmp_path, capsys):
     )
     assert main([*run, "--set", 'workload.at_edge=["rst_i"]']) in (0, 3)
     assert "at_edge" in (tmp_path / "run" / "campaign.toml").read_text()
+
+
+def test_alarms_wait_while_a_recording_holds_the_design_in_reset(tmp_path):
+    """The fault: upsets of copies in a long reset counted as not reported, and no set was ever confirmed."""
+    released_at_an_edge(tmp_path, cycles=40, edge=12)
+    file = tmp_path / "campaign.toml"
+    file.write_text(file.read_text().replace("[faults]", 'at_edge = ["rst_i"]\n[faults]'))
+    campaign = load_campaign(file)
+    bare = load_target(tmp_path / "target.toml")
+    (cycles,) = reset_cycles(campaign, close_target(campaign, campaign.work, bare).target)
+    # The edge of cycle 12 is the first that the design sees without reset: a fault after that of 11 is, too.
+    assert [*cycles] == [True] * 11 + [False] * 29
+    assert reset_cycles(campaign, bare) == []
