@@ -199,8 +199,8 @@ shape = [8]""",
     ),
     "fault model unknown": (
         "block = 10",
-        'block = 10\nmodel = "bridge"',
-        r"\[faults\] model: expected one of upset, stuck_at",
+        'block = 10\nmodel = "glitch"',
+        r"\[faults\] model: expected one of upset, stuck_at, open, bridge",
     ),
     "stuck clusters": (
         "block = 10",
