@@ -311,9 +311,10 @@ def _proportional(campaign: Campaign, strata: Strata) -> Callable[[list[Batch]],
             "faults.minimum_in",
         )
     parts = Counter(label[:2] for label in strata.labels)
-    # What has other rates within a block is a stratum by itself, and has its share of the block's minimum.
+    # What has other rates within a block is a stratum by itself: it has its share of the block's minimum, and
+    # is injected into at least once, as nothing else says anything of it.
     minima = [
-        min(size, math.ceil(faults.minimum(label[0], label[1]) / parts[label[:2]]))
+        min(size, max(1, math.ceil(faults.minimum(label[0], label[1]) / parts[label[:2]])))
         if parts[label[:2]] > 1
         else faults.minimum(label[0], label[1])
         for label, size in zip(strata.labels, strata.sizes.tolist(), strict=True)
