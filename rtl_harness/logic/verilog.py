@@ -28,6 +28,8 @@ from resil.rtl_harness.logic.joined import Cell, Joined
 
 PULSES, HELD, KEPT = "pulse_q", "held_q", "kept_q"
 DOMINANT = "dominant"
+# Flip-flops in one register: a simulator takes a time of the square of it for what is stored at an edge.
+_REGISTER = 32
 
 
 HeldName = tuple[str, str, int]
@@ -324,7 +326,12 @@ class _VerilogWriter:
             reset = f"{'posedge' if acts else 'negedge'} {self._name(load)}" if load else ""
             level = f"{'' if acts else '!'}{self._name(load)}" if load else ""
             groups[edge, reset, level, value].append((cell, group.next_state))
-        for number, ((edge, reset, level, value), members) in enumerate(sorted(groups.items())):
+        parts = [
+            (group, every[i : i + _REGISTER])
+            for group, every in sorted(groups.items())
+            for i in range(0, len(every), _REGISTER)
+        ]
+        for number, ((edge, reset, level, value), members) in enumerate(parts):
             variable, width = f"state{number}_q", len(members)
             self._store(variable, width)
             formulas = (

@@ -117,6 +117,29 @@ def test_every_pin_of_random_circuits_ends_as_machines_one_by_one(seed, library)
     assert {How.LOOP, How.LIMIT} & set(ends)
 
 
+@pytest.mark.parametrize("kind", ["done", "status", "operation", "alarms", "load"])
+def test_what_is_observed_is_seen_where_one_gate_alone_takes_it(fastest, kind):
+    """Such a net would be within a region of gates that are evaluated as one."""
+    netlist = GateNetlist(width=5, memory=[0] * 8, outputs=2)
+    count = counter(netlist, 5, 21)
+    a, b, c, d = (netlist.flip_flop() for _ in range(4))
+    seen = netlist.gate(AND, netlist.gate(XOR, a, count[0]), netlist.gate(OR, b, count[1]))
+    netlist.drive(a, netlist.gate(XOR, b, count[2]))
+    netlist.drive(b, netlist.gate(NOT, a))
+    netlist.drive(c, netlist.gate(XOR, netlist.gate(NAND, seen, count[1]), c))
+    netlist.drive(d, count[3], seen if kind == "load" else 0)
+    if kind == "done":
+        late = netlist.gate(AND, count[4], count[2])
+        netlist.done = netlist.gate(AND, seen, late)
+        netlist.drive(d, netlist.gate(XOR, netlist.done, count[0]))
+    elif kind == "operation":
+        netlist.operation = [seen]
+    elif kind in ("status", "alarms"):
+        setattr(netlist, kind, [seen])
+        netlist.detects = 1
+    compare(netlist, fastest, allowance=9 if kind == "operation" else None, window=8)
+
+
 @pytest.mark.parametrize(("allowance", "until"), [(9, False), (None, True), (11, True)])
 def test_time_outs_of_operations_and_ends_at_detection(fastest, allowance, until):
     how = {"window": 4, "far": 0}
