@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Prints what a study found as the tables of docs/results.md, from its `study.json` alone.
+
+    python -m benchmarks.study.tables RUNS
+
+Two sizes beside each other, with a reaction and unaided; then the sets of protection and the claims.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from resil.record.study import StudyRecord
+from resil.record.study_cell import CellView
+
+_VIEWS = {"aided": "with a reaction", "unaided": "unaided"}
+
+
+def tables(study: StudyRecord) -> Iterator[str]:
+    """Yield the tables, each with its heading, as Markdown."""
+    targets = list(dict.fromkeys(cell.target for cell in study.cells))
+    for pair in _pairs(targets):
+        for view, title in _VIEWS.items():
+            yield "\n".join(_rates(study, pair, view, title))
+    yield "\n".join(_sets(study))
+
+
+def _pairs(targets: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    for at in range(0, len(targets), 2):
+        yield tuple(targets[at : at + 2])
+
+
+def _rates(study: StudyRecord, targets: Sequence[str], view: str, title: str) -> Iterator[str]:
+    heads = [column for own in targets for column in (f"FIT, {_size(own)}", "SPFM")]
+    yield _line([title, *heads])
+    yield _rule(1 + len(heads))
+    for network in dict.fromkeys(cell.network for cell in study.cells):
+        row = [f"`{network}`"]
+        for target in targets:
+            cell = study.cell(target, network)
+            if cell is None or cell.results is None:
+                row += ["not injected", ""]
+            else:
+                row += _cells(getattr(cell.results, view))
+        yield _line(row)
+
+
+def _cells(view: CellView) -> list[str]:
+    estimate, lo, hi = view.fit
+    found = [f"{estimate:.3f} [{lo:.3f}, {hi:.3f}]"]
+    if view.spfm is None:
+        return [*found, ""]
+    estimate, lo, hi = (100.0 * own for own in view.spfm)
+    return [*found, f"{estimate:.2f} % [{lo:.2f}, {hi:.2f}]"]
+
+
+def _sets(study: StudyRecord) -> Iterator[str]:
+    heads = ["size", "area", "lockstep", "FIT left, at most", "SPFM after, at least", "corner", ""]
+    yield _line(heads)
+    yield _rule(len(heads))
+    for own in study.protection:
+        confirmed = {None: "not confirmed", True: "**confirmed**", False: "refused"}[own.confirmed]
+        fit = "" if own.fit_hi is None else f"{own.fit_hi:.3g}"
+        spfm = "" if own.spfm_lo is None else f"{100.0 * own.spfm_lo:.2f} %"
+        yield _line(
+            [
+                _size(own.target),
+                _added(own.overhead),
+                _added(own.overhead_lockstep),
+                fit,
+                spfm,
+                own.corner or "",
+                own.result if own.result != "reached" else confirmed,
+            ]
+        )
+
+
+def _size(target: str) -> str:
+    return f"{target.rpartition('-')[2]} MACs"
+
+
+def _added(part: float | None) -> str:
+    return "" if part is None else f"+{100.0 * part:.1f} %"
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _rule(columns: int) -> str:
+    return f"|{'---|' * columns}"
+
+
+def main() -> None:
+    """Read a study and print its tables, its claims and what they rest on."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("runs", type=Path, help="folder of a study")
+    file = parser.parse_args().runs / StudyRecord.FILE
+    study = StudyRecord.read(file.read_bytes(), str(file))
+    if study.finished is None:
+        print("The study is not finished.\n")
+    print("\n\n".join(tables(study)))
+    for claim in study.claims:
+        print(f"\n{claim.claim} {claim.result.upper()}")
+        for line in claim.evidence:
+            print(f"- {line}")
+
+
+if __name__ == "__main__":
+    main()
