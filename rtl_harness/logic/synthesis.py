@@ -15,7 +15,7 @@ from resil.rtl_harness.design.cell_models import GATING
 from resil.rtl_harness.design.cells import cells_of
 from resil.rtl_harness.design.elaboration import Elaboration
 from resil.rtl_harness.design.elaboration.undefined import DEFINED
-from resil.rtl_harness.design.elaboration.yosys import read_commands, rtl_key
+from resil.rtl_harness.design.elaboration.yosys import READER, read_commands, rtl_key
 from resil.rtl_harness.design.hardware import with_hardware
 from resil.rtl_harness.design.snapshot import frozen
 from resil.rtl_harness.design.synthesis import (
@@ -65,7 +65,8 @@ def logic_netlist(target: Target, elaboration: Elaboration, liberty: Path | None
     ]
     ports = [target.clock, target.reset, target.reset_active_low, list(target.outputs.items()), target.dut]
     described = json.dumps([ports, storage, [list(map(repr, elaboration.sites.absent))], target.blocks])
-    key = content_key(rtl_key(target, parameters), "logic", described, library, SCRIPT, _OWN, _READS)
+    gates = design_under_test(target, elaboration).gates_key
+    key = content_key(rtl_key(target, parameters), gates, "logic", described, library, SCRIPT, _OWN, _READS)
 
     def build(folder: Path) -> None:
         netlist = built_netlist(_joined(target, elaboration, library), target, elaboration, library)
@@ -97,7 +98,7 @@ def _joined(target: Target, elaboration: Elaboration, library: str) -> Joined:
         config = {"read": read, "dut": target.dut, "top": target.top, "script": script}
         run_side(target, "bench", config, folder, _BENCH, _SIDE)
 
-    key = content_key(rtl_key(target, parameters), target.dut, script, _SIDE)
+    key = content_key(rtl_key(target, parameters), target.dut, script, _SIDE, *READER)
     bench = _modules(cached_folder("logic-bench", key, build) / _BENCH)
     scopes = scopes_of(target, design_under_test(target, elaboration).instances)
     parts = {scope.made: scope.path for scope in scopes}

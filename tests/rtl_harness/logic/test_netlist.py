@@ -6,10 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from resil.rtl_harness.design import synthesis as design_synthesis
 from resil.rtl_harness.design.area_library import gate_table
 from resil.rtl_harness.design.cells import Expression, cells_of, parsed, selection
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.logic import synthesis
 from resil.rtl_harness.logic.expand import expanded
 from resil.rtl_harness.logic.netlist import (
     NOWHERE,
@@ -200,3 +202,23 @@ def test_a_multiplexer_is_one_gate():
 def test_what_is_no_function_is_refused(text):
     with pytest.raises(HarnessError, match="function of pins"):
         parsed(text)
+
+
+def test_a_netlist_is_made_again_when_other_code_reads_the_design(
+    target, elaboration, netlist, monkeypatch, tmp_path
+):
+    """The fault: cells were synthesised anew, and the netlist was what had been made of the old ones."""
+
+    class MadeError(Exception):
+        pass
+
+    def made(*of):
+        raise MadeError
+
+    monkeypatch.setattr(synthesis, "_joined", made)
+    assert packed_netlist(logic_netlist(target, elaboration)) == packed_netlist(netlist)
+    other = tmp_path / "yosys_side.py"
+    other.write_text("# another reader\n")
+    monkeypatch.setattr(design_synthesis, "_OWN", (other,))
+    with pytest.raises(MadeError):
+        logic_netlist(target, elaboration)
