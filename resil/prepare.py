@@ -15,7 +15,7 @@ from resil.bench.placement import placed
 from resil.bench.site_list import block_name, counts_text
 from resil.campaign.campaign import Campaign
 from resil.campaign.engines import engine_named
-from resil.campaign.fault_settings import OPEN, PULSE, STUCK_AT
+from resil.campaign.fault_settings import OPEN, STUCK_AT
 from resil.campaign.network_settings import NetworkSettings
 from resil.campaign.recording_settings import RecordingSettings
 from resil.campaign.technology_settings import BY
@@ -298,11 +298,9 @@ def _logic(campaign: Campaign, target: Target, elaboration: Elaboration, progres
         )
         progress.stage(f"{len(bridges.faults):,} bridges between nets of {netlist.cells:,} cells")
         return _Logic(netlist, bridges.sites, digest, bridges, bridges.relative)
-    pins, can, chosen = {
-        STUCK_AT: ("pins", "be held", pin_sites),
-        OPEN: ("inputs", "be open", open_sites),
-        PULSE: ("outputs", "be struck by pulses", pulse_sites),
-    }[campaign.faults.model]
+    permanent = {STUCK_AT: ("pins", "be held", pin_sites), OPEN: ("inputs", "be open", open_sites)}
+    struck = ("outputs", "be struck by pulses", pulse_sites)
+    pins, can, chosen = permanent.get(campaign.faults.model, struck)
     sites = chosen(elaboration.sites, netlist)
     cells = len(sites.table.elements) - len(elaboration.sites.elements)
     progress.stage(f"{len(sites.pins):,} {pins} of {cells:,} cells that can {can}")
