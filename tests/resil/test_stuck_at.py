@@ -62,7 +62,7 @@ def test_fit_is_that_of_permanent_faults(runs):
     assert summary["campaign"]["fault_model"] == "stuck_at"
     assert summary["total"]["fit_raw"] == pytest.approx(raw)
     assert 0 < summary["total"]["fit"] < raw
-    assert summary["technology"] == technology_record(rates).plain()
+    assert summary["technology"] == technology_record(rates.of_pins()).plain()
     notes = " ".join(summary["notes"])
     assert "held at 0 or at 1 from reset on" in notes
     assert "upset" not in notes

@@ -45,7 +45,7 @@ def test_overrides_replace_and_have_no_range():
     assert ours.fit_per_bit("logic") == 3e-6
     assert ours.fit_per_bit("sram") == pytest.approx(5e-6)
     assert ours.range_of("sram") == pytest.approx((5e-6, 5e-6))
-    assert {e.source for e in ours.entries} == {"digits.toml, [technology]"}
+    assert {e.source for e in ours.of_pins().entries} == {"digits.toml, [technology]"}
     with pytest.raises(StatsError):
         ours.with_overrides(-1.0)
 

@@ -342,6 +342,7 @@ def _finished(monkeypatch, counts=None, **definition):
     here = {**HERE, "workloads": "w"}
     recorded = {**here, "sites": "with cells", "netlist": "n", **definition}
     monkeypatch.setattr(named_runs, "recorded_definition", lambda path: recorded)
+    monkeypatch.setattr(named_runs, "read_strata", lambda path: SimpleNamespace(rated=False))
     strata = [
         SimpleNamespace(block=block, kind="logic", counts={"masked": number})
         for block, number in (counts or {"a": 9, "b": 9}).items()
