@@ -16,3 +16,18 @@ def read_plain(path: Path) -> bytes:
     if path.exists() and not path.is_file() and not path.is_dir():
         raise OSError(errno.EINVAL, "a pipe, socket or device, where a file was expected", str(path))
     return path.read_bytes()
+
+
+def listed_lines(text: str) -> list[str]:
+    """Return the lines of a list that say something: neither empty ones nor comments, which begin with #."""
+    return [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+
+
+def read_listed(path: Path) -> list[str]:
+    """Return `listed_lines` of a file.
+
+    Raises:
+        OSError: As `read_plain`.
+        UnicodeDecodeError: It is no text in UTF-8.
+    """
+    return listed_lines(read_plain(path).decode("utf-8-sig"))

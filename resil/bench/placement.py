@@ -19,6 +19,7 @@ from resil.campaign.clusters import LARGEST
 from resil.campaign.placement_settings import PlacementSettings
 from resil.errors import CampaignError, ResilError
 from resil.rtl_harness.design.sites import SiteTable
+from resil.rtl_harness.plain_file import listed_lines
 
 _SHOWN = 8
 # Nearest cells that are looked at, so that of equally distant ones the order is that of the sites.
@@ -222,7 +223,7 @@ def _wrong(file: Path, message: str) -> CampaignError:
 
 
 def _csv_rows(file: Path, text: str) -> Iterator[tuple[str, float, float]]:
-    lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+    lines = listed_lines(text)
     reader = csv.DictReader(io.StringIO("\n".join(lines)))
     head = {name.strip().lower(): name for name in reader.fieldnames or ()}
     if not {"site", "x", "y"} <= head.keys():

@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 from resil.errors import ResilError
 from resil.files import read_parquet, write_file, write_text
 from resil.record.listed import STATUSES
+from resil.rtl_harness.plain_file import listed_lines
 
 # What types are called here, and elsewhere.
 UPSET, STUCK_0, STUCK_1, OPEN_0, OPEN_1, BRIDGE = TYPES = (
@@ -102,7 +103,7 @@ def _rows(file: Path) -> Iterator[tuple[int, Mapping[str, str]]]:
         raise ResilError(
             f"{file}: expected a fault list, found none ({error}); correct the path", "LIST"
         ) from None
-    lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+    lines = listed_lines(text)
     head = [name.strip().lower() for name in lines[0].split(",")] if lines else []
     if "site" in head:
         for number, row in enumerate(csv.DictReader(io.StringIO("\n".join([",".join(head), *lines[1:]]))), 1):

@@ -8,7 +8,6 @@ driven to (AND), or either (OR).
 from __future__ import annotations
 
 import csv
-import io
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,6 +25,7 @@ from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.logic.gated import stored_again
 from resil.rtl_harness.logic.netlist import NOWHERE, LogicNetlist
 from resil.rtl_harness.logic.sites import LOGIC, LogicSites, behind
+from resil.rtl_harness.plain_file import read_listed
 
 _SHOWN = 8
 # Different weights that a list may have: each is a stratum of each block.
@@ -75,13 +75,12 @@ def read_pairs(file: Path) -> list[NetPair]:
         HarnessError: The file cannot be read, or rows are wrong: the first of them are all named.
     """
     try:
-        text = file.read_text(encoding="utf-8-sig")
+        lines = read_listed(file)
     except (OSError, UnicodeDecodeError) as error:
         raise HarnessError(
             f"{file}: expected a list of pairs of nets, found none ({error}); correct the path",
             "faults.bridges",
         ) from None
-    lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
     names = [name.strip().lower() for name in lines[0].split(",")] if lines else []
     if not {"first", "second"} <= set(names) <= {"first", "second", "type", "weight"}:
         raise HarnessError(
@@ -90,7 +89,7 @@ def read_pairs(file: Path) -> list[NetPair]:
             "faults.bridges",
         )
     found, wrong = [], []
-    for number, row in enumerate(csv.DictReader(io.StringIO("\n".join([",".join(names), *lines[1:]]))), 1):
+    for number, row in enumerate(csv.DictReader([",".join(names), *lines[1:]]), 1):
         try:
             found.append(_pair({str(k): (v or "").strip() for k, v in row.items() if isinstance(v, str)}))
         except ValueError as error:

@@ -8,7 +8,6 @@ drive strength is, or those of a file of the user's.
 from __future__ import annotations
 
 import csv
-import io
 import math
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,6 +18,7 @@ from resil.rtl_harness.design.cells import cells_of
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.logic.netlist import LogicNetlist
 from resil.rtl_harness.logic.sites import LogicSites
+from resil.rtl_harness.plain_file import read_listed
 
 _SHOWN = 8
 
@@ -35,14 +35,13 @@ def read_weights(file: Path) -> dict[str, float]:
         HarnessError: The file cannot be read, or a row is wrong.
     """
     try:
-        text = file.read_text(encoding="utf-8-sig")
+        lines = read_listed(file)
     except (OSError, UnicodeDecodeError) as error:
         raise HarnessError(
             f"{file}: expected the weights of cells, found none ({error}); correct the path",
             "technology.logic_weights",
         ) from None
-    lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
-    rows = csv.DictReader(io.StringIO("\n".join(lines)))
+    rows = csv.DictReader(lines)
     if rows.fieldnames != ["type", "weight"]:
         raise HarnessError(
             f"{file}: expected a head type,weight, found {','.join(rows.fieldnames or ()) or 'nothing'}; "
@@ -81,8 +80,8 @@ def relative_rates(
     Raises:
         HarnessError: A type has no weight.
     """
-    elements = sites.table.elements[len(sites.table.elements) - len(np.unique(_cells(netlist, sites))) :]
-    cells = np.unique(_cells(netlist, sites)).tolist()
+    cells = np.unique(netlist.pins["cell"][sites.pins]).tolist()
+    elements = sites.table.elements[len(sites.table.elements) - len(cells) :]
     types = [netlist.cell_type(cell) for cell in cells]
     if missing := sorted({name for name in types if weights.get(name, 0.0) <= 0.0}):
         raise HarnessError(
@@ -97,8 +96,3 @@ def relative_rates(
         own[1] += element.width
     mean = sum(weight for weight, _ in sums.values()) / sum(count for _, count in sums.values())
     return {name: weight / count / mean for name, (weight, count) in sums.items()}
-
-
-def _cells(netlist: LogicNetlist, sites: LogicSites) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
-    cells: np.ndarray[tuple[int], np.dtype[np.int32]] = netlist.pins["cell"][sites.pins]
-    return cells
