@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 
 import pytest
 
@@ -12,21 +11,16 @@ from resil.campaign.text import campaign_text
 from resil.cli import main
 from resil.stats.logic_rates import load_logic
 from resil.stats.technology import load_technology
+from testkit.awkward_campaigns import BUDGET, awkward_campaign, run
 from testkit.campaigns import TEXT, campaign
 
-BUDGET = '\n[budget]\nfit = 0.1\nrationale = "an example"\n'
-STORAGE = 'kinds = ["ff", "sram"]\ninjections = 400\nminimum_per_block = 40'
 LOGIC = 'kinds = ["logic"]\nmodel = "set"\ninjections = 300\nminimum_per_block = 20'
 
 
 @pytest.fixture(scope="module")
-def folder(repository, tmp_path_factory):
-    made = tmp_path_factory.mktemp("logic") / "awkward"
-    shutil.copytree(repository / "examples" / "awkward", made)
-    text = (made / "campaign.toml").read_text()
-    assert STORAGE in text
-    (made / "campaign.toml").write_text(text.replace(STORAGE, LOGIC) + BUDGET)
-    assert main(["run", str(made / "campaign.toml"), "--out", str(made / "out"), "--quiet"]) in (0, 1, 3)
+def folder(tmp_path_factory):
+    made = awkward_campaign(tmp_path_factory.mktemp("logic") / "awkward", LOGIC, BUDGET)
+    assert run(made) in (0, 1, 3)
     return made
 
 

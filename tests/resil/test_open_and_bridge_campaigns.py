@@ -16,25 +16,15 @@ from resil.rtl_harness.logic.bridges import read_pairs
 from resil.rtl_harness.logic.synthesis import logic_netlist
 from resil.stats.permanent import load_permanent
 from testkit.awkward import awkward_target, awkward_workload
+from testkit.awkward_campaigns import awkward_campaign, run
 from testkit.held import drawn_pairs
 
-STORAGE = 'kinds = ["ff", "sram"]\ninjections = 400\nminimum_per_block = 40'
 OPEN = 'kinds = ["logic"]\nmodel = "open"\ninjections = 400\nminimum_per_block = 20'
 BRIDGE = 'kinds = ["logic"]\nmodel = "bridge"\nbridges = "pairs.csv"\ninjections = {}\nminimum_per_block = 8'
 
 
-def folder_of(repository, tmp_path_factory, faults):
-    made = tmp_path_factory.mktemp("permanent") / "awkward"
-    shutil.copytree(repository / "examples" / "awkward", made)
-    text = (made / "campaign.toml").read_text()
-    assert STORAGE in text
-    (made / "campaign.toml").write_text(text.replace(STORAGE, faults))
-    return made
-
-
-def run(folder, *more):
-    command = ["run", str(folder / "campaign.toml"), "--out", str(folder / "out"), "--quiet"]
-    return main([*command, *more])
+def folder_of(tmp_path_factory, faults):
+    return awkward_campaign(tmp_path_factory.mktemp("permanent") / "awkward", faults)
 
 
 def read(path):
@@ -42,8 +32,8 @@ def read(path):
 
 
 @pytest.fixture(scope="module")
-def opened(repository, tmp_path_factory):
-    made = folder_of(repository, tmp_path_factory, OPEN)
+def opened(tmp_path_factory):
+    made = folder_of(tmp_path_factory, OPEN)
     assert run(made) in (0, 1, 3)
     return made
 
@@ -66,8 +56,8 @@ def elaborated():
 
 
 @pytest.fixture(scope="module")
-def bridged(repository, tmp_path_factory, pairs):
-    made = folder_of(repository, tmp_path_factory, BRIDGE.format(100))
+def bridged(tmp_path_factory, pairs):
+    made = folder_of(tmp_path_factory, BRIDGE.format(100))
     (made / "pairs.csv").write_text(pairs)
     assert run(made) in (0, 1, 3)
     return made
@@ -143,13 +133,13 @@ def test_rates_of_bridges_are_those_of_the_list(bridged):
         found.registers()
 
 
-def test_all_bridges_of_a_list_can_be_injected(bridged, repository, tmp_path_factory, pairs):
+def test_all_bridges_of_a_list_can_be_injected(bridged, tmp_path_factory, pairs):
     """Then the rate is the sum over the list, whatever the weights are."""
     from resil import Run
 
     before = Run(bridged / "out")
     number = len(before._storage(["name"], "sites")) * len(before.summary.campaign.inputs)
-    other = folder_of(repository, tmp_path_factory, BRIDGE.format(number))
+    other = folder_of(tmp_path_factory, BRIDGE.format(number))
     (other / "pairs.csv").write_text(pairs)
     assert run(other) in (0, 1, 3)
     found = Run(other / "out")
@@ -165,12 +155,12 @@ def test_all_bridges_of_a_list_can_be_injected(bridged, repository, tmp_path_fac
     assert found.summary.total.fit == pytest.approx(6.8e-06 * sum(of[n] for n in hazardous.name) / inputs)
 
 
-def test_stuck_pins_by_the_area_of_their_cells_keep_the_mean_rate(repository, tmp_path_factory):
+def test_stuck_pins_by_the_area_of_their_cells_keep_the_mean_rate(tmp_path_factory):
     """Cells are sampled type by type, and each type has its own rate."""
     from resil import Run
 
     held = OPEN.replace('"open"', '"stuck_at"').replace("minimum_per_block = 20", "minimum_per_block = 0")
-    made = folder_of(repository, tmp_path_factory, held)
+    made = folder_of(tmp_path_factory, held)
     text = (made / "campaign.toml").read_text()
     text = text.replace('name = "finfet-16nm"', 'name = "finfet-16nm"\nlogic_by = "area"')
     (made / "campaign.toml").write_text(text)
@@ -208,10 +198,10 @@ def test_another_list_is_another_campaign(bridged, pairs, tmp_path):
         (BRIDGE.format(100) + '\n[sampling]\nplan = "uniform"', "bridges of several weights"),
     ],
 )
-def test_what_does_not_go_together_is_refused(faults, why, repository, tmp_path_factory, pairs, capsys):
+def test_what_does_not_go_together_is_refused(faults, why, tmp_path_factory, pairs, capsys):
     import re
 
-    made = folder_of(repository, tmp_path_factory, faults)
+    made = folder_of(tmp_path_factory, faults)
     (made / "pairs.csv").write_text(pairs)
     assert run(made) == 2
     assert re.search(why, capsys.readouterr().err)

@@ -5,32 +5,20 @@ from __future__ import annotations
 
 import csv
 import json
-import shutil
 
 import pytest
 
 from resil.cli import main
 from resil.rtl_harness.logic.stuck_engine import StuckEngine
 from resil.stats.permanent import load_permanent
+from testkit.awkward_campaigns import BUDGET, awkward_campaign, run
 
-BUDGET = '\n[budget]\nfit = 0.1\nrationale = "an example"\n'
-STORAGE = 'kinds = ["ff", "sram"]\ninjections = 400\nminimum_per_block = 40'
 HELD = 'kinds = {kinds}\nmodel = "stuck_at"\ninjections = {injections}\nminimum_per_block = 30'
 
 
-def folder_of(repository, tmp_path_factory, kinds, injections):
-    made = tmp_path_factory.mktemp("stuck") / "awkward"
-    shutil.copytree(repository / "examples" / "awkward", made)
-    text = (made / "campaign.toml").read_text()
-    assert STORAGE in text
+def folder_of(tmp_path_factory, kinds, injections):
     faults = HELD.format(kinds=json.dumps(kinds), injections=injections)
-    (made / "campaign.toml").write_text(text.replace(STORAGE, faults) + BUDGET)
-    return made
-
-
-def run(folder, *more):
-    command = ["run", str(folder / "campaign.toml"), "--out", str(folder / "out"), "--quiet"]
-    return main([*command, *more])
+    return awkward_campaign(tmp_path_factory.mktemp("stuck") / "awkward", faults, BUDGET)
 
 
 def read(path):
@@ -42,8 +30,8 @@ def outcomes(rows):
 
 
 @pytest.fixture(scope="module")
-def folder(repository, tmp_path_factory):
-    made = folder_of(repository, tmp_path_factory, ["logic"], 600)
+def folder(tmp_path_factory):
+    made = folder_of(tmp_path_factory, ["logic"], 600)
     assert run(made) in (0, 1, 3)
     return made
 
@@ -110,8 +98,8 @@ def test_a_fault_list_of_a_run_is_read_again_with_the_same_results(folder, tmp_p
     assert len(first) == 600
 
 
-def test_workers_and_an_interruption_change_nothing(folder, repository, tmp_path_factory):
-    other = folder_of(repository, tmp_path_factory, ["logic"], 300)
+def test_workers_and_an_interruption_change_nothing(folder, tmp_path_factory):
+    other = folder_of(tmp_path_factory, ["logic"], 300)
     assert run(other, "--workers", "2") in (0, 1, 3)
     text = (other / "campaign.toml").read_text()
     (other / "campaign.toml").write_text(text.replace("injections = 300", "injections = 600"))
@@ -119,10 +107,10 @@ def test_workers_and_an_interruption_change_nothing(folder, repository, tmp_path
     assert read(other / "out" / "summary.json")["total"] == read(folder / "out" / "summary.json")["total"]
 
 
-def test_runs_that_end_at_detection_say_the_same_until_there(folder, repository, tmp_path_factory):
+def test_runs_that_end_at_detection_say_the_same_until_there(folder, tmp_path_factory):
     from resil import Run
 
-    ended = folder_of(repository, tmp_path_factory, ["logic"], 600)
+    ended = folder_of(tmp_path_factory, ["logic"], 600)
     text = (ended / "campaign.toml").read_text()
     (ended / "campaign.toml").write_text(text.replace("[execution]", '[execution]\nuntil = "detection"'))
     assert run(ended) in (0, 1, 3)
@@ -135,9 +123,9 @@ def test_runs_that_end_at_detection_say_the_same_until_there(folder, repository,
         assert times[row.site, row.fault, row.input] == (row.alarm, row.alarm_cycle)
 
 
-def test_a_wrong_answer_voids_the_run(repository, tmp_path_factory, monkeypatch, capsys):
+def test_a_wrong_answer_voids_the_run(tmp_path_factory, monkeypatch, capsys):
     """A simulator that takes hangs for masked."""
-    made = folder_of(repository, tmp_path_factory, ["logic"], 300)
+    made = folder_of(tmp_path_factory, ["logic"], 300)
     right = StuckEngine._ends
 
     def wrong(self, simulator, faults):
@@ -151,10 +139,10 @@ def test_a_wrong_answer_voids_the_run(repository, tmp_path_factory, monkeypatch,
     assert not (made / "out" / "summary.json").exists()
 
 
-def test_storage_beside_logic_is_one_campaign(repository, tmp_path_factory):
+def test_storage_beside_logic_is_one_campaign(tmp_path_factory):
     from resil import Run
 
-    made = folder_of(repository, tmp_path_factory, ["ff", "sram", "logic"], 500)
+    made = folder_of(tmp_path_factory, ["ff", "sram", "logic"], 500)
     assert run(made) in (0, 1, 3)
     summary = read(made / "out" / "summary.json")
     kinds = {row["kind"] for row in summary["strata"]}
@@ -165,7 +153,7 @@ def test_storage_beside_logic_is_one_campaign(repository, tmp_path_factory):
     assert any("a little is counted twice" in note for note in summary["notes"])
     # What is said of storage is what a campaign of all of it alone says: two values on two inputs.
     every = 4 * (total["ff_bits"] + total["sram_bits"])
-    alone = folder_of(repository, tmp_path_factory, ["ff", "sram"], every)
+    alone = folder_of(tmp_path_factory, ["ff", "sram"], every)
     assert run(alone) in (0, 1, 3)
     judged = outcomes(Run(alone / "out").injections())
     stored = Run(made / "out").injections().query("kind != 'logic'")
@@ -173,12 +161,12 @@ def test_storage_beside_logic_is_one_campaign(repository, tmp_path_factory):
     assert len(stored) >= 60
 
 
-def test_all_faults_are_a_census_and_more_than_all_are_refused(folder, repository, tmp_path_factory, capsys):
+def test_all_faults_are_a_census_and_more_than_all_are_refused(folder, tmp_path_factory, capsys):
     from resil import Run
 
     # Two values on two inputs.
     every = 4 * read(folder / "out" / "summary.json")["total"]["logic_bits"]
-    made = folder_of(repository, tmp_path_factory, ["logic"], every + 1)
+    made = folder_of(tmp_path_factory, ["logic"], every + 1)
     assert run(made) == 2
     assert f"{every}" in capsys.readouterr().err
     text = (made / "campaign.toml").read_text()
