@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,6 +19,7 @@ from resil.rtl_harness.errors import HarnessError
 Times = npt.NDArray[np.int64]
 Bits = npt.NDArray[np.bool_]
 
+_READER = "pywellen"
 _SUFFIXES = (".vcd", ".fst", ".ghw")
 # Decimal exponents of a second.
 _UNITS = {"zs": -21, "as": -18, "fs": -15, "ps": -12, "ns": -9, "us": -6, "ms": -3, "s": 0}
@@ -88,16 +90,25 @@ class Signal:
         return self.values[:, 0] & self.known[:, 0]
 
 
-# The process that has read signals, in it and in those that are forked from it.
+# The process in which the reader's threads may run, in it and in those that are forked from it.
 _READERS: list[int] = []
 
 
 def read_here() -> bool:
-    """Return whether this process has read signals: one that is forked from it would hang if it read some.
+    """Return whether this process may have read signals: one forked from it would hang if it read some.
 
-    The reader has threads of its own, which a fork does not take along.
+    The reader has threads of its own, which a fork does not take along. Whoever loaded the reader counts,
+    as a notebook does that reads waveforms by itself.
     """
-    return os.getpid() in _READERS
+    return os.getpid() in _READERS or (not _READERS and _READER in sys.modules)
+
+
+def _remember() -> None:
+    if read_here() and not _READERS:
+        _READERS.append(os.getpid())
+
+
+os.register_at_fork(before=_remember)
 
 
 def _begin_to_read(file: Path) -> None:
@@ -107,8 +118,7 @@ def _begin_to_read(file: Path) -> None:
             "from a reader of others, in which reading would hang; start resil as a command of its own",
             "waves.fork",
         )
-    if not _READERS:
-        _READERS.append(os.getpid())
+    _remember()
 
 
 class Waves:
@@ -122,11 +132,12 @@ class Waves:
     """
 
     def __init__(self, file: Path) -> None:
-        import pywellen
-
         self.file = file
         if not file.is_file():
             raise HarnessError(f"{file}: expected a waveform, found no file; correct the path", "waves")
+        _begin_to_read(file)
+        import pywellen
+
         try:
             self._waves: Any = pywellen.Waveform(str(file))
         except BaseException as error:  # the reader panics, which is no Exception
