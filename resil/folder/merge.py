@@ -95,6 +95,7 @@ def merge_runs(out: Path, runs: Sequence[Path]) -> Merge:
         audit=None,
         results=None,
         seconds=round(sum(recorded_provenance(run).seconds for run in runs), 3),
+        recalled=sum(recorded_provenance(run).recalled for run in runs),
     )
     with open_run(out, identity, first) as folder:
         for name in (CAMPAIGN, SITES):

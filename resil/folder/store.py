@@ -17,7 +17,7 @@ from resil.errors import ConsistencyError, Interrupted, StoreError
 from resil.faults.content import Content
 from resil.files import TEMPORARY_SUFFIX, read_json, write_text
 from resil.folder.contents import content_of, repeating, require_equal
-from resil.folder.parts import SCHEMA, PartError, read_part, write_part
+from resil.folder.parts import PartError, read_part, write_part
 from resil.folder.recorded import read_document
 from resil.record.provenance import ESTIMATE, RUN, Provenance
 from resil.user_errors import USER_ERRORS
@@ -114,10 +114,9 @@ class RunFolder:
         parts = sorted((self.path / INJECTIONS).glob("part-*.parquet"))
         return [path for path in parts if _number(path) >= number]
 
-    def rows(self) -> pa.Table:
-        """Return the rows of all part files, which have been read before and found whole."""
-        parts = [read_part(path, self.identity.digest) for path in self.parts_from(0)]
-        return pa.concat_tables([SCHEMA.empty_table(), *parts])
+    def rows(self) -> Iterator[pa.Table]:
+        """Yield the rows of each part file; all have been read before and found whole."""
+        return (read_part(path, self.identity.digest) for path in self.parts_from(0))
 
     def note(self, **fields: object) -> None:
         """Keep other values of fields of `provenance.json`, beside what is there."""

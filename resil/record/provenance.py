@@ -89,6 +89,9 @@ class Provenance(Document):
     """Digests of the runs without a fault, one an input; empty of an estimate."""
     audit: AuditRecord | None
     """What the engine's audits have covered; null before the first."""
+    recalled: Count = 0
+    """Injections whose outcomes were taken from earlier campaigns, and not simulated; of merged runs
+    the sum."""
     failed: str | None
     """Why an audit has failed: the results are void; else null."""
     results: Seal | None

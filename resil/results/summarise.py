@@ -186,6 +186,7 @@ def summarise(
             *sampling_notes(campaign, sample, found),
             *([] if inferences is None else [inference_note(inferences)]),
             *usual_alarms(goldens, bench.inputs),
+            *_recalled(provenance),
             *_notes(campaign, bench, area, everything),
             compared.sentence,
         ),
@@ -293,6 +294,16 @@ def _verdict_scope(campaign: Campaign, scope: str) -> str:
         return f"transients in logic alone; {scope}"
     scope = scope.replace(STORAGE[LOGIC], site_word(LOGIC, campaign.faults.model))
     return f"permanent faults alone; {scope}" if campaign.faults.permanent else scope
+
+
+def _recalled(provenance: Provenance) -> list[str]:
+    """Say how many injections the run did not simulate."""
+    if not provenance.recalled:
+        return []
+    return [
+        f"The outcomes of {provenance.recalled:,} injections were taken from earlier campaigns, which had "
+        "simulated the same faults in the same thing; a sample of them was simulated again."
+    ]
 
 
 def _fault_note(campaign: Campaign) -> str:

@@ -31,7 +31,7 @@ from resil.folder.earlier_results import Before, require_as_good, require_as_man
 from resil.folder.execute import Executor
 from resil.folder.finished import seal
 from resil.folder.kept_plans import accepted_plan
-from resil.folder.outcomes import KnownOutcomes, known_outcomes
+from resil.folder.outcomes import KnownOutcomes, forget_outcomes, known_outcomes
 from resil.folder.provenance import begin, now
 from resil.folder.store import (
     CAMPAIGN,
@@ -63,7 +63,12 @@ from resil.rtl_harness.faults import Reported
 from resil.rtl_harness.host import usable_processors
 from resil.run.input_plan import with_planned_inputs
 from resil.run.probe import sanity_of
-from resil.run.recheck import golden_digests, require_same_golden, require_same_rows
+from resil.run.recheck import (
+    golden_digests,
+    require_same_golden,
+    require_same_recalled,
+    require_same_rows,
+)
 from resil.sensitivity.foreseen import foresee
 from resil.sensitivity.guided_population import campaign_population
 from resil.work.golden import require_golden
@@ -297,8 +302,7 @@ class _CampaignRun:
             self._folder.note(failed=str(error))
             forget_underway(self._folder.path)
             self._drop_results()
-            if self._known is not None:
-                self._known.forget()
+            forget_outcomes()
             raise
 
     def complete(self, engines: list[CampaignEngine], sampling: Sampling) -> None:
@@ -430,8 +434,12 @@ class _CampaignRun:
             return missing
         self._begin(engines)
         self._progress.stage(f"{rows.num_rows:,} injections are known from earlier campaigns")
+        self._folder.note(recalled=self._folder.provenance().recalled + rows.num_rows)
         self._folder.append(rows)
         self._audit_kept()
+        if not any(engine.audits for engine in engines):
+            with self._progress.working("simulating again"):
+                require_same_recalled(self._folder, rows, engines, self._bench.inputs, self._campaign.seed)
         return missing[~np.isin(plan.injection[missing], rows["injection"].to_numpy())]
 
     def _simulate_some_again(self, engines: list[CampaignEngine]) -> None:

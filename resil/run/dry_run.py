@@ -191,14 +191,15 @@ def _duration(
         except (StoreError, ConsistencyError):
             continue
         made = other.summary.campaign
-        if not made.injections:
+        simulated = made.injections - other.provenance.recalled
+        if simulated <= 0:
             continue
-        share = left * made.workers / (made.injections * workers)
+        share = left * made.workers / (simulated * workers)
         ours, theirs = bench.network.vela_cycles, other.summary.golden.vela_cycles
         if ours and theirs:
             share *= ours / theirs
         basis = (
-            f"scaled by injections, workers and cycles from {folder.name}: {made.injections:,} in "
+            f"scaled by injections, workers and cycles from {folder.name}: {simulated:,} in "
             f"{_spoken(made.seconds)} with {made.workers} workers; what has to be built comes on top"
         )
         return round(share * made.seconds, 1), basis

@@ -170,7 +170,9 @@ def pilot_campaign(campaign: Campaign) -> Campaign:
     injections = max(_FEWEST, min(_MOST, round(_SHARE * campaign.faults.injections)))
     faults = replace(campaign.faults, injections=injections, minimum_per_block=_PER_BLOCK, minimum_in={})
     own = replace(campaign, name=f"{campaign.name}, pilot", faults=faults, sampling=SamplingSettings())
-    own = replace(own, budget=None, safety=None)
+    # What its injections cost is measured: none is taken from an earlier campaign.
+    execution = replace(campaign.execution, recall=False)
+    own = replace(own, budget=None, safety=None, execution=execution)
     assert campaign.data_set is not None
     return drawing(own, campaign.data_set, PILOT_INPUTS)
 
@@ -185,12 +187,15 @@ def drawing(campaign: Campaign, data_set: DataSet, count: int) -> Campaign:
 def planned(campaign: Campaign, found: Finished) -> PlannedInputs | None:
     """Return what a finished run on the same network and target says of the inputs that are worth their cost.
 
-    None if it says nothing: one input, no failure, or no time.
+    None if it says nothing: one input, no failure, no time, or nothing simulated.
     """
     sampling, facts = found.summary.sampling, found.provenance
     if sampling is None or sampling.over_inputs.variation is None or not facts.seconds:
         return None
-    inputs, injections = len(found.summary.campaign.inputs), found.summary.total.injections + sampling.pilot
+    inputs = len(found.summary.campaign.inputs)
+    injections = found.summary.total.injections + sampling.pilot - facts.recalled
+    if injections <= 0:
+        return None
     mean = found.summary.total.fit or 0.0
     between = (sampling.over_inputs.variation * mean) ** 2
     spread = InputSpread(mean, between, sampling.over_inputs.within, inputs)

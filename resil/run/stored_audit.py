@@ -17,6 +17,7 @@ from resil.campaign.campaign import load_campaign
 from resil.errors import ConsistencyError, ResilError, StoreError
 from resil.files import write_text
 from resil.folder.finished import Finished, finished_run
+from resil.folder.outcomes import forget_outcomes
 from resil.folder.parts import read_part
 from resil.folder.provenance import now, versions
 from resil.folder.row_maker import injections_of, outcome_columns
@@ -242,4 +243,6 @@ def _keep(run_dir: Path, identity: Identity, audit: StoredAudit) -> None:
     except StoreError as error:
         Progress().warn(f"the audit is not kept: {error}")
     if failure:
+        # It may be kept for campaigns to come, or have been taken from there.
+        forget_outcomes()
         raise ConsistencyError(f"{run_dir}: {failure}")
