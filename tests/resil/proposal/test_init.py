@@ -182,3 +182,26 @@ def test_an_instance_that_is_not_the_design(tmp_path, monkeypatch, capsys):
     (tmp_path / "rtl.f").write_text("a.sv\n")
     assert main(["init", "--top", "a", "-f", "rtl.f", *waves, "--out", "own"]) == 2
     assert "found none of them; --instance is the path" in capsys.readouterr().err
+
+
+def test_names_that_reach_into_an_instance_are_left_out_where_a_macro_does_so(tmp_path, monkeypatch, capsys):
+    """As a core names registers of its parts for its assertions; without the macro the refusal says so."""
+    monkeypatch.chdir(tmp_path)
+    Path("rtl.f").write_text(f"{HERE / 'gauge.sv'}\n")
+    assert main(["init", "--top", "gauge", "-f", "rtl.f", "--out", "own", "--json"]) == 0
+    (remark,) = json.loads(capsys.readouterr().out)["remarks"]
+    assert "gauge.sv:36: u_count.count_q" in remark
+    target = Path("own/target.toml")
+    assert load_target(target).defines == {"SYNTHESIS": "1"}
+    assert storage_step(capsys)["state"] == "passed"
+    target.write_text(target.read_text().replace('SYNTHESIS = "1"', ""))
+    failed = storage_step(capsys)
+    assert failed["state"] == "failed"
+    assert f"{HERE / 'gauge.sv'}:36: u_count.count_q" in failed["text"]
+    assert 'defines = { SYNTHESIS = "1" }' in failed["text"]
+
+
+def storage_step(capsys):
+    main(["check", "own/campaign.toml", "--json", "--quiet"])
+    steps = json.loads(capsys.readouterr().out)["steps"]
+    return next(step for step in steps if step["name"] == "storage")
