@@ -223,6 +223,7 @@ def fake_bench(
         area=lambda: AreaFacts(AREA, "GE", library=library_digest(campaign.liberty)),
         output=OutputFacts("bytes 0 to 1 of memory out", (before,) * len(inputs), lambda: again, compiled),
         parameters={"Macs": int(str(campaign.target).rpartition("-")[2])},
+        workloads=tuple(f"{digest}, input {label}" for label in inputs),
     )
 
 

@@ -75,6 +75,8 @@ def _inject(found: Finished, evidence: ValidationEvidence, audit: StoredAudit | 
             f"again, {audit.drawn.differ:,} differ: at most {audit.at_most:.2%} are wrong "
             f"({audit.confidence:.0%} confidence)"
         )
+    if recalled := found.provenance.recalled:
+        said += f"; {recalled:,} outcomes were taken from earlier campaigns, a sample of them simulated again"
     said += f". Validation: {'passed' if validated else 'not current, or not passed'}."
     level = "TD1" if again and validated and evidence.is_whole else "TD2" if again or validated else "TD3"
     return _use(

@@ -89,7 +89,10 @@ class KnownOutcomes:
         """Return rows of `parts.SCHEMA` for those of the missing rows of a plan whose outcome is known."""
         found = [SCHEMA.empty_table()]
         for position, (key, label) in enumerate(zip(self._keys, self._labels, strict=True)):
-            wanted = _wanted(plan, missing[plan.input[missing] == position], label)
+            rows = missing[plan.input[missing] == position]
+            if not rows.size or not (self._root / key).is_dir():
+                continue
+            wanted = _wanted(plan, rows, label)
             try:
                 found.append(_agreeing([_answered(wanted, part) for part in self._parts(key)]))
             except PartError:

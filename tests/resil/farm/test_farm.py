@@ -78,6 +78,24 @@ def test_two_workers_give_what_one_machine_gives(tmp_path, calm, shared, text):
     assert facts["audit"]["workers"]["tried"] >= 20
 
 
+def test_a_farm_simulates_what_no_campaign_has_before(tmp_path, calm, shared):
+    """Kept outcomes are looked up by who leads the farm: what is known is sent to no worker."""
+    text = LONGER + "[execution]\nrecall = true\n"
+    file = write_campaign(tmp_path, text.replace("= 3000", "= 2000"))
+    environment = {"RESIL_CACHE": str(tmp_path / "cache")}
+    first = Forked(
+        [sys.executable, "-m", "testkit.fake", "run", str(file), "--out", str(tmp_path / "first")],
+        tmp_path / "first.log",
+        environment,
+    )
+    assert finish(first)[0] in (0, 1, 3)
+    code, said = finish(start(tmp_path, shared, text, **environment))
+    assert code in (0, 1, 3), said
+    assert rows(tmp_path / "run") == rows(calm(LONGER))
+    facts = json.loads((tmp_path / "run" / "provenance.json").read_text())
+    assert (facts["recalled"], facts["audit"]["workers"]["answers"]) == (2000, 1000)
+
+
 def test_a_worker_of_another_version_is_refused_by_name(tmp_path, calm, shared):
     old = Processes(tmp_path, WORKER, 1, {"FAKE_VERSION": "0.0.9"}, shared.port, forked=True)
     old.running["scheduler"] = shared.running["scheduler"]

@@ -16,6 +16,8 @@ from resil.campaign.overrides import command_line
 from resil.folder.outcomes import outcome_keys
 from resil.prepare import prepare
 from resil.progress import Progress
+from testkit.campaigns import campaign
+from testkit.fake import fake_bench
 
 AWKWARD = Path(__file__).parents[3] / "examples" / "awkward"
 GOLDENS = ("golden of input 0", "golden of input 1")
@@ -42,8 +44,8 @@ def edit(file: Path, old: str, new: str) -> None:
 
 
 def prepared(design, *settings):
-    campaign = load_campaign(design / "campaign.toml", command_line(settings=settings))
-    return campaign, prepare(campaign, Progress(StringIO()))
+    own = load_campaign(design / "campaign.toml", command_line(settings=settings))
+    return own, prepare(own, Progress(StringIO()))
 
 
 def keys(design, *settings, goldens=GOLDENS):
@@ -111,10 +113,18 @@ def test_a_byte_of_what_runs_has_another_store(design, tmp_path, file, old, new)
     assert not set(keys(copy)) & set(same)
 
 
+@pytest.mark.parametrize("change", [{"threshold": 0.2}, {"output": 1}, {"decision": "exact"}])
+def test_another_rule_of_the_decision_has_another_store(change):
+    own = campaign()
+    bench = fake_bench(own)
+    judged = replace(own, work=replace(own.network, **change))
+    assert not set(outcome_keys(judged, bench, GOLDENS)) & set(outcome_keys(own, bench, GOLDENS))
+
+
 def test_each_input_has_its_store(design, usual):
-    campaign, bench = prepared(design)
+    own, bench = prepared(design)
     other = replace(bench, workloads=(bench.workloads[0], "another input"))
-    found = outcome_keys(campaign, other, GOLDENS)
+    found = outcome_keys(own, other, GOLDENS)
     assert found[0] == usual[0]
     assert found[1] not in usual
 

@@ -48,7 +48,7 @@ def engines(monkeypatch):
             made.append(WholeRuns(position))
             return made[-1]
 
-        return replace(found, workloads=tuple(f"input {own}" for own in found.inputs), engine=engine)
+        return replace(found, engine=engine)
 
     monkeypatch.setattr(resil.run.campaign, "prepare", bench)
     return made
