@@ -96,16 +96,16 @@ def own_store(folder: Path) -> Iterator[None]:
         resil.folder.outcomes.cache_root = usual
 
 
-def measured(run: Callable[[Path, bool], object], folder: Path, cells: str = ".") -> Measured:
+def measured(run: Callable[[Path, bool], object], folder: Path) -> Measured:
     """Carry something out in two folders, without the store and with it.
 
     Args:
         run: Carries it out in a folder, with the store or without.
         folder: For both.
-        cells: Pattern of the run folders in each.
     """
     seconds = [timed(lambda taken=taken: run(folder / str(taken), taken))[1] for taken in (False, True)]
-    runs = [sorted((folder / str(taken)).glob(cells)) for taken in (False, True)]
+    found = [(folder / str(taken)).rglob("provenance.json") for taken in (False, True)]
+    runs = [sorted(file.parent for file in own) for own in found]
     pairs = list(zip(*runs, strict=True))
     of_each = [rows(fresh).num_rows for fresh, _ in pairs]
     recalled = sum(recorded_provenance(taken).recalled for _, taken in pairs)
@@ -136,7 +136,7 @@ def campaigns(options: argparse.Namespace, folder: Path) -> dict[str, Measured]:
             file.write_text(_STUDY.format(seed=5, injections=options.injections, recall=recall, fit=fit))
             run_study(load_study(file), out)
 
-        found[name] = measured(study, folder / name, "ethos-u55-32/*")
+        found[name] = measured(study, folder / name)
     return found
 
 

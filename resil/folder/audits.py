@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from random import Random
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -16,8 +17,11 @@ from resil.folder.row_maker import injections_of
 from resil.folder.store import RunFolder
 from resil.record.provenance import AuditedKind, AuditRecord
 from resil.rtl_harness.engine.contract import Audited, CampaignEngine
+from resil.rtl_harness.engine.fast.audit_sample import AuditSize
 from resil.rtl_harness.errors import AuditError
 from resil.rtl_harness.faults import Injection
+
+RECALLED = "taken from an earlier campaign"
 
 
 class Audits:
@@ -61,9 +65,12 @@ class Audits:
         Raises:
             ConsistencyError: something that was kept is wrong.
         """
+        recalled = self._folder.provenance().recalled
         for label, engine in zip(labels, self._engines, strict=True):
             try:
                 engine.audit_kept(self._kept(label), workers)
+                if recalled and not engine.audits:
+                    self._simulate_some(label, engine)
             except AuditError as error:
                 raise ConsistencyError(
                     f"{self._folder.path}: an earlier session kept what the {engine.name} engine refutes: "
@@ -110,6 +117,19 @@ class Audits:
             f"audit: {record.tried:,} of {record.answers:,} answers, of {len(record.kinds)} kinds, "
             f"run to the end{repeated}: none differs"
         )
+
+    def _simulate_some(self, label: int, engine: CampaignEngine) -> None:
+        """Simulate some of what is kept again, by an engine that audits nothing: it need not have made them.
+
+        Raises:
+            AuditError: one of them comes to another end.
+        """
+        kept = list(self._kept(label))
+        tried = Random(len(kept)).sample(kept, AuditSize().wanted(len(kept)))
+        for injection in tried:
+            if (found := engine.replay(injection.fault)) != injection:
+                raise AuditError(f"{injection} was taken, simulated again it is {found}", injection.fault)
+        self.take({RECALLED: Audited(len(kept), len(tried))})
 
     def _kept(self, label: int) -> Iterator[Injection]:
         for rows in self._rows(label):

@@ -63,12 +63,7 @@ from resil.rtl_harness.faults import Reported
 from resil.rtl_harness.host import usable_processors
 from resil.run.input_plan import with_planned_inputs
 from resil.run.probe import sanity_of
-from resil.run.recheck import (
-    golden_digests,
-    require_same_golden,
-    require_same_recalled,
-    require_same_rows,
-)
+from resil.run.recheck import golden_digests, require_same_golden, require_same_rows
 from resil.sensitivity.foreseen import foresee
 from resil.sensitivity.guided_population import campaign_population
 from resil.work.golden import require_golden
@@ -437,9 +432,6 @@ class _CampaignRun:
         self._folder.note(recalled=self._folder.provenance().recalled + rows.num_rows)
         self._folder.append(rows)
         self._audit_kept()
-        if not any(engine.audits for engine in engines):
-            with self._progress.working("simulating again"):
-                require_same_recalled(self._folder, rows, engines, self._bench.inputs, self._campaign.seed)
         return missing[~np.isin(plan.injection[missing], rows["injection"].to_numpy())]
 
     def _simulate_some_again(self, engines: list[CampaignEngine]) -> None:

@@ -8,16 +8,14 @@ from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 
-from resil.errors import ConsistencyError, StoreError
+from resil.errors import StoreError
 from resil.folder.parts import read_part
 from resil.folder.recorded_injection import RecordedInjection
 from resil.folder.row_maker import outcome_columns
 from resil.folder.store import RunFolder
 from resil.record.provenance import Provenance
 from resil.rtl_harness.engine.contract import CampaignEngine, GoldenRun
-from resil.rtl_harness.engine.fast.audit_sample import AuditSize
 
 # Of the injections that a folder holds, so many are simulated again before others join them.
 _AGAIN = 3
@@ -67,30 +65,6 @@ def require_same_rows(
             kept = RecordedInjection.of(row)
             if text := _difference(kept, engines, labels):
                 raise StoreError(f"{folder.path}: {text}; {_REMEDY}", f"injections[{kept.number}]")
-
-
-def require_same_recalled(
-    folder: RunFolder, rows: pa.Table, engines: Sequence[CampaignEngine], labels: Sequence[int], seed: int
-) -> None:
-    """Simulate some injections again that were taken from earlier campaigns, by engines that audit nothing.
-
-    Args:
-        folder: The run.
-        rows: Of `parts.SCHEMA`; as many are drawn of them as an engine's audit would try.
-        engines: One for each input.
-        labels: Label of each input.
-        seed: Of the campaign.
-
-    Raises:
-        ConsistencyError: One of them comes to another end.
-    """
-    number = AuditSize().wanted(rows.num_rows)
-    draw = np.random.default_rng([seed, folder.next_part])
-    for place in sorted(draw.choice(rows.num_rows, number, replace=False).tolist()):
-        kept = RecordedInjection.of(rows.slice(place, 1))
-        if text := _difference(kept, engines, labels):
-            refuted = f"{folder.path}: what an earlier campaign has found is refuted: {text}"
-            raise ConsistencyError(refuted, f"injections[{kept.number}]")
 
 
 def _difference(kept: RecordedInjection, engines: Sequence[CampaignEngine], labels: Sequence[int]) -> str:

@@ -16,6 +16,7 @@ import resil.folder.outcomes
 import resil.folder.parts
 import resil.run.campaign
 from resil.cli import main
+from resil.folder.audits import RECALLED, Audits
 from resil.folder.outcomes import FOLDER
 from resil.folder.parts import read_part, write_part
 from testkit.campaigns import TEXT, write_campaign
@@ -65,13 +66,18 @@ def stores(tmp_path, monkeypatch):
 def run(engines, stores, tmp_path):
     """Carries out a campaign in a folder of this name; returns the folder."""
 
-    def carry_out(name, text=RECALL, code=(0, 1, 3)):
+    def carry_out(name, text=RECALL, code=(0, 1, 3), *, resume=False):
         engines.clear()
         out = tmp_path / name
-        assert main(["run", str(write_campaign(tmp_path, text)), "--out", str(out), "--quiet"]) in code
+        more = ["--resume"] if resume else []
+        assert main(["run", str(write_campaign(tmp_path, text)), "--out", str(out), "--quiet", *more]) in code
         return out
 
     return carry_out
+
+
+def interrupted(*_):
+    raise KeyboardInterrupt
 
 
 def answered(engines):
@@ -129,10 +135,28 @@ def test_a_wrong_outcome_is_found_by_an_engine_that_audits_nothing(run, stores, 
     run("first")
     altered(stores)
     second = run("second", code=(4,))
-    assert "what an earlier campaign has found is refuted" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "simulated again it is" in said
+    assert "resil replay" in said
     assert json.loads((second / "provenance.json").read_text())["failed"]
     assert not stores.exists()
     assert recalled(run("third")) == 0
+
+
+def test_what_was_taken_is_tried_also_if_the_run_was_killed_before(run, stores, monkeypatch):
+    run("first")
+    altered(stores)
+    with monkeypatch.context() as patch:
+        patch.setattr(Audits, "try_kept", interrupted)
+        run("second", code=(130,))
+    run("second", resume=True, code=(4,))
+    assert not stores.exists()
+
+
+def test_what_was_tried_of_it_is_said(run):
+    run("first")
+    audit = json.loads((run("again") / "provenance.json").read_text())["audit"]
+    assert audit["kinds"] == {RECALLED: {"answers": 200, "tried": 40}}
 
 
 def test_that_nothing_can_be_kept_loses_no_campaign(run, engines, stores, monkeypatch):

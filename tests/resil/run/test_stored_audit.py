@@ -7,7 +7,9 @@ from dataclasses import replace
 
 import pytest
 
+import resil.folder.outcomes
 from resil.cli import main
+from resil.folder.outcomes import FOLDER
 from resil.record.fields import json_schema
 from resil.record.stored_audit import StoredAudit
 from resil.rtl_harness.engine.cxxrtl.engine import CxxrtlEngine
@@ -76,8 +78,12 @@ def test_wrong_answers_that_the_engines_own_audit_lets_pass_void_the_run(
     monkeypatch.setattr(VerilatorEngine, "run", lying)
     run = injected(example, tmp_path / "run")
     monkeypatch.undo()
+    kept = tmp_path / "cache" / FOLDER / "of some campaign"
+    kept.mkdir(parents=True)
+    monkeypatch.setattr(resil.folder.outcomes, "cache_root", lambda: tmp_path / "cache")
     assert main(["audit", str(run), "-n", "300", "--quiet"]) == 4
     assert "came out otherwise when the engine plain simulated them again" in capsys.readouterr().err
+    assert not kept.exists()
     kept = StoredAudit.read((run / "audit.json").read_text())
     assert kept.drawn.differ > 0
     assert kept.at_most > 0.01
