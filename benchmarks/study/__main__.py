@@ -7,13 +7,14 @@
 
 What is asked stands in `examples/ethos-u55.toml`. Here the networks are added that are not in the zoo: MLPerf
 Tiny's ResNet-8 with `--resnet`, on photographs, and those that confirm each set. Photographs differ more than
-digits do, so it may take more of them. No package that pip installs brings spoken words, so MLPerf Tiny's
-DS-CNN is left out.
+digits do, and most at 256 MACs, where it may take more of them. No package that pip installs brings spoken
+words, so MLPerf Tiny's DS-CNN is left out.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 from pathlib import Path
 
 from benchmarks.study.photographs import write_photographs
@@ -28,8 +29,11 @@ RESNET = """\
 path = "{path}"
 name = "resnet8"
 inputs = {{ from = "{images}", draw = {drawn}, seed = 1, pixels = [0.0, 255.0] }}
+targets = {targets}
 
 """
+SIZES = ("ethos-u55-32", "ethos-u55-64", "ethos-u55-128")
+LARGEST = "ethos-u55-256"
 JUDGE = """\
 # A hold-out network of the study
 [campaign]
@@ -59,7 +63,9 @@ def main() -> None:
     parser.add_argument("--hold-out", type=Path, required=True, help="folder of hold-out networks")
     parser.add_argument("--resnet", type=Path, help="pretrainedResnet_quant.tflite of MLPerf Tiny")
     parser.add_argument("--draw", type=int, default=64, help="inputs of each network")
-    parser.add_argument("--resnet-draw", type=int, help="photographs for ResNet-8; default: as --draw")
+    parser.add_argument(
+        "--draw-at-256", type=int, help="photographs for ResNet-8 at 256 MACs; default: as --draw"
+    )
     options = parser.parse_args()
     out, text = options.out.resolve(), EXAMPLE.read_text()
     out.mkdir(parents=True, exist_ok=True)
@@ -67,8 +73,12 @@ def main() -> None:
     text = text.replace(DRAWN, f"draw = {options.draw}")
     if options.resnet:
         write_photographs(out / "photographs")
-        drawn = options.resnet_draw or options.draw
-        own = RESNET.format(path=options.resnet.resolve(), images=out / "photographs", drawn=drawn)
+        path, images = options.resnet.resolve(), out / "photographs"
+        drawn = {SIZES: options.draw, (LARGEST,): options.draw_at_256 or options.draw}
+        own = "".join(
+            RESNET.format(path=path, images=images, drawn=number, targets=json.dumps(on))
+            for on, number in drawn.items()
+        )
         assert text.count(FOLLOWS) == 1, f"{EXAMPLE}: expected a line that begins with {FOLLOWS!r}"
         text = text.replace(FOLLOWS, own + FOLLOWS)
     names = []

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -29,7 +29,7 @@ from resil.rtl_harness.design.snapshot import rtl_digest
 from resil.rtl_harness.design.target import SHIPPED_TARGETS, load_target
 from resil.sensitivity.guided_population import guide_digest
 from resil.sensitivity.model import SHIPPED
-from resil.study.study import Study, StudyTarget
+from resil.study.study import Study, StudyTarget, StudyWork
 from resil.version import __version__
 
 RECORD = StudyRecord.FILE
@@ -67,9 +67,15 @@ def definition_of(study: Study) -> dict[str, str]:
         **versions(_PACKAGES),
         **({_MODEL: _file_digest(study.model or SHIPPED)} if predicted else {}),
         **{f"target {target.name}": _target_digest(target) for target in study.targets},
-        **{f"network {work.name}": work_digest(work.settings) for work in study.works},
+        **{_label_of(work, study.works): work_digest(work.settings) for work in study.works},
         **{place_of(work.name, target): "named" for work in study.works for target in work.on},
     }
+
+
+def _label_of(work: StudyWork, works: Sequence[StudyWork]) -> str:
+    """Return what a network is called; with its targets if it runs otherwise on others."""
+    once = sum(own.name == work.name for own in works) == 1
+    return f"network {work.name}" if once else f"network {work.name} on {', '.join(sorted(work.on))}"
 
 
 def _placement(own: PlacementSettings) -> str:

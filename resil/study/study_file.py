@@ -133,7 +133,7 @@ def _works(file: Path, tables: Tables) -> tuple[StudyWork, ...]:
     if "workload" in given:
         sections = tables.sections("workload", "a list of tables, one for each workload")
         found += _read(tables.problems, sections, _workload)
-    _refuse_repeated(tables.problems, given[0], [work.name for work in found])
+    _refuse_repeated(tables.problems, given[0], [work.name for work in found], [work.on for work in found])
     return tuple(found)
 
 
@@ -195,16 +195,30 @@ def _read(problems: Problems, sections: list[Section], read: Callable[[Section],
     return [found for section in sections if (found := problems.attempt(partial(read, section)))]
 
 
-def _refuse_repeated(problems: Problems, table: str, names: list[str]) -> None:
+def _refuse_repeated(
+    problems: Problems, table: str, names: Sequence[str], on: Sequence[Sequence[str]] = ()
+) -> None:
+    """Note names that stand twice; one may that runs on other targets each time, with other inputs say."""
     slugs = [slug_of(name) for name in names]
     for place, (name, slug) in enumerate(zip(names, slugs, strict=True)):
-        if name and slug in slugs[:place]:
-            other = names[slugs.index(slug)]
+        before = [at for at in range(place) if slugs[at] == slug]
+        apart = name in {names[at] for at in before} and _share_nothing(on, [*before, place])
+        if name and before and not apart:
+            other = names[before[0]]
             again = (
                 f'"{name}" again' if name == other else f'"{name}", which names the folder of "{other}" too'
             )
-            remedy = 'remove one, or give one another "name"' if table != "target" else "remove one"
+            remedy = "remove one"
+            if table != "target":
+                remedy += ', give one another "name", or each "targets" of its own'
             problems.add((table, name), f"[[{table}]]: expected each once, found {again}; {remedy}")
+
+
+def _share_nothing(on: Sequence[Sequence[str]], places: Sequence[int]) -> bool:
+    """Return whether these works name targets, and none in common."""
+    own = [on[place] for place in places] if on else [()]
+    targets = [target for names in own for target in names]
+    return all(own) and len(set(targets)) == len(targets)
 
 
 def _protection(section: Section, there: bool, works: Sequence[StudyWork]) -> ProtectionWanted | None:

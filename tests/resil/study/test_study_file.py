@@ -16,6 +16,7 @@ from resil.campaign.campaign import load_campaign
 from resil.campaign.text import campaign_text
 from resil.errors import CampaignError
 from resil.networks import zoo
+from resil.study.folder import definition_of
 from resil.study.study_file import load_study, parse_study
 from resil.study.study_keys import TABLES
 from testkit.errors import about
@@ -108,6 +109,17 @@ def test_a_table_of_permanent_faults_gives_each_cell_a_campaign_of_its_own(tmp_p
     assert study().cells[0].campaign_in(tmp_path) == study().cells[0].campaign
 
 
+def test_a_network_may_have_other_inputs_on_other_targets():
+    """The figures of one network stand in one row of the matrix, however many inputs a target takes."""
+    text = TEXT.replace(DIGITS, f'{DIGITS}\ntargets = ["ethos-u55-32"]')
+    other = DIGITS.replace("[0, 3]", "[0, 3, 5]")
+    text = text.replace("[faults]", f'[[network]]\n{other}\ntargets = ["ethos-u55-64"]\n[faults]')
+    found = {cell.target: cell.campaign.work.inputs for cell in study(text).cells if cell.network == "digits"}
+    assert found == {"ethos-u55-32": (0, 3), "ethos-u55-64": (0, 3, 5)}
+    labels = {name for name in definition_of(study(text)) if name.startswith("network digits")}
+    assert labels == {"network digits on ethos-u55-32", "network digits on ethos-u55-64"}
+
+
 DIGITS = 'path = "zoo:digits"\ninputs = [0, 3]'
 BROKEN = {
     "no study": (('[study]\nname = "small study"\nseed = 7\n', ""), "expected a table [study], found none"),
@@ -139,6 +151,14 @@ BROKEN = {
     ),
     "network twice": (
         ("zoo:mnist_lenet", "zoo:digits"),
+        '[[network]]: expected each once, found "digits" again',
+    ),
+    "network twice on a target": (
+        (
+            DIGITS,
+            f'{DIGITS}\ntargets = ["ethos-u55-32"]\n[[network]]\n{DIGITS}\n'
+            'targets = ["ethos-u55-64", "ethos-u55-32"]',
+        ),
         '[[network]]: expected each once, found "digits" again',
     ),
     "network in all": ((DIGITS, 'path = "zoo:*"\ninputs = [0]'), 'found "mnist_lenet" again'),
