@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the study of all four sizes: zoo and ResNet-8, drawn inputs, sets confirmed on hold-out networks.
 
-    python -m benchmarks.statistics.hold_out_networks --out NETWORKS
+    python -m benchmarks.study.hold_out --out NETWORKS
     python -m benchmarks.study --out FOLDER --hold-out NETWORKS [--resnet FILE.tflite]
     resil study FOLDER/study.toml --out RUNS
 
@@ -17,13 +17,12 @@ import argparse
 import json
 from pathlib import Path
 
+from benchmarks.study import hold_out
 from benchmarks.study.photographs import write_photographs
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "ethos-u55.toml"
 FOLLOWS = "# [[network]]                 # a network of your own"
 DRAWN = "draw = 64"
-# Digits and images, feed-forward and residual: none of the zoo's shapes.
-JUDGES = ("digits_wide", "digits_residual", "mnist_strided")
 RESNET = """\
 [[network]]
 path = "{path}"
@@ -82,7 +81,7 @@ def main() -> None:
         assert text.count(FOLLOWS) == 1, f"{EXAMPLE}: expected a line that begins with {FOLLOWS!r}"
         text = text.replace(FOLLOWS, own + FOLLOWS)
     names = []
-    for name in JUDGES:
+    for name in hold_out.NETWORKS:
         file = (options.hold_out / name).resolve()
         judge = JUDGE.format(name=name, path=f"{file}.tflite", inputs=f"{file}.npy", drawn=options.draw)
         (out / f"{name}.toml").write_text(judge)

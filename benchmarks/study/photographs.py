@@ -35,13 +35,14 @@ def write_photographs(folder: Path, number: int = NUMBER, seed: int = 1) -> None
         piece.save(folder / f"{index:03d}.png")
 
 
-def digits_on_photographs(seed: int = 1) -> datasets.Dataset:
+def digits_on_photographs(contrast: float = 1.0, seed: int = 1) -> datasets.Dataset:
     """Return MNIST's digits on pieces of photographs, 32x32 pixels in colour.
 
-    A digit turns the piece below it into its negative, after MNIST-M (Y. Ganin and others: Domain-Adversarial
-    Training of Neural Networks, JMLR 17, 2016). Split as MNIST is.
+    A digit turns the piece below it into its negative, or part of the way, after MNIST-M (Y. Ganin and
+    others: Domain-Adversarial Training of Neural Networks, JMLR 17, 2016). Split as MNIST is.
 
     Args:
+        contrast: How far; the less, the harder are the digits to tell.
         seed: Of the pieces.
     """
     data = datasets.mnist()
@@ -50,7 +51,7 @@ def digits_on_photographs(seed: int = 1) -> datasets.Dataset:
     around = (SIDE - digits.shape[1]) // 2
     digits = np.pad(digits, ((0, 0), (around, around), (around, around), (0, 0)))
     pieces = np.stack([np.asarray(piece, np.float32) / 255.0 for piece in _pieces(len(digits), seed)])
-    inputs = np.abs(pieces - digits).astype(np.float32)
+    inputs = np.abs(pieces - contrast * digits).astype(np.float32)
     return replace(
         data,
         title="MNIST's digits on photographs",
