@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Make an int8 CNN accelerator with nngen 1.3.4, its memory images, and what its software model answers.
 
-Runs in an environment of its own that has nngen: `python generate.py build`. Writes into the folder:
+Runs in an environment of its own that has nngen: `python generate.py build` makes the CNN, `python
+generate.py build dense` two dense layers, whose accelerator is a quarter as large. Writes into the folder:
 
     accelerator.v    the RTL, top module nngen_cnn
     parameters.npy   weights, biases and scales as they lie in memory, bytes, from PARAMETERS on
@@ -22,13 +23,21 @@ import numpy as np
 SEED = 7
 IMAGES = 2
 SIDE, CHANNELS, CLASSES = 8, 4, 10
+FEATURES, HIDDEN = 16, 8
 START, BUSY, GLOBAL_OFFSET = (
     4 * index for index in (ng.control_reg_start, ng.control_reg_busy, ng.control_reg_global_offset)
 )
 WRITE, POLL, END = 1, 3, 0
 
 
-def network(rng: np.random.Generator) -> tuple[object, object]:
+def dense(rng: np.random.Generator) -> tuple[object, object]:
+    """Return input and output of two dense layers; random weights."""
+    image = ng.placeholder(ng.int8, (1, FEATURES), name="image")
+    hidden = layer(rng, ng.matmul, image, (HIDDEN, FEATURES), "hidden")
+    return image, layer(rng, ng.matmul, hidden, (CLASSES, HIDDEN), "scores", last=True)
+
+
+def cnn(rng: np.random.Generator) -> tuple[object, object]:
     """Return input and output of conv 3x3, max pool 2x2, conv 3x3, dense; random weights."""
     image = ng.placeholder(ng.int8, (1, SIDE, SIDE, CHANNELS), name="image")
     first = layer(rng, ng.conv2d, image, (8, 3, 3, CHANNELS), "first")
@@ -64,11 +73,14 @@ def boot_words(parameters: list[tuple[int, int, int, int]]) -> str:
     return "".join(f"{m:08x}_{d:08x}_{a:08x}_{o:08x}\n" for o, a, d, m in parameters)
 
 
-def main(folder: Path) -> None:
-    """Write all files."""
+NETWORKS = {"cnn": cnn, "dense": dense}
+
+
+def main(folder: Path, name: str = "cnn") -> None:
+    """Write all files of a network."""
     folder.mkdir(parents=True, exist_ok=True)
     rng = np.random.default_rng(SEED)
-    image, scores = network(rng)
+    image, scores = NETWORKS[name](rng)
     images = rng.integers(-127, 128, (IMAGES, *image.shape[1:])).astype(np.int8)
     answers = [ng.eval([scores], image=x[None].astype(np.int64))[0] for x in images]
     ng.to_verilog([scores], "nngen_cnn", filename=str(folder / "accelerator.v"), silent=True)
@@ -88,4 +100,4 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), *sys.argv[2:3])
