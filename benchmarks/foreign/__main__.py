@@ -41,6 +41,7 @@ from benchmarks.foreign.design import ForeignDesign, read_designs
 from benchmarks.foreign.speed import Speed, compared_speed
 from benchmarks.foreign.steps import Step, first_table, protected
 from benchmarks.foreign.storage import YosysCount, count_storage
+from resil.rtl_harness.errors import HarnessError
 from resil.user_errors import USER_ERRORS
 
 
@@ -53,7 +54,8 @@ class Found:
         origin: As its file says.
         steps: Commands, in their order, up to the first that failed.
         failed: What failed, in words; "" if nothing did.
-        count: Of Yosys.
+        count: Of Yosys; None if it cannot read the design.
+        uncounted: Why it cannot, in words.
         speed: Against a plain build; None if a step failed before.
         cocotb: Likewise the faults that the reference engine answers otherwise; None if it was not asked.
         protect: The build of a protection; None if it was not asked.
@@ -64,6 +66,7 @@ class Found:
     steps: tuple[Step, ...] = ()
     failed: str = ""
     count: YosysCount | None = None
+    uncounted: str = ""
     speed: Speed | None = None
     cocotb: tuple[str, ...] | None = None
     protect: Step | None = None
@@ -82,7 +85,10 @@ def measured(design: ForeignDesign, options: argparse.Namespace) -> Found:
         shutil.rmtree(out)
     try:
         design.record()
-        found = replace(found, count=count_storage(design))
+        try:
+            found = replace(found, count=count_storage(design))
+        except HarnessError as error:
+            found = replace(found, uncounted=str(error))
         steps = first_table(design, out, options.run_faults)
         failed = next((f"{own.name}: {own.said}" for own in steps if own.failed), "")
         found = replace(found, steps=tuple(steps), failed=failed)
@@ -107,17 +113,16 @@ def row(found: Found) -> list[str]:
     """Return the cells of a design in the table of results."""
     speed, count = found.speed, found.count
     times = " ".join(f"{step.seconds:.0f}" for step in found.steps)
+    counted = f"{count.source:,}, {count.kept:,}" if count else "not counted" if found.uncounted else "-"
     if speed is None:
-        counted = f"{count.source:,}, {count.kept:,}" if count else "-"
         return [found.name, found.origin, "-", "-", counted, times, "refused", "-", "-", "-", "-"]
-    assert count is not None
     compared = f"{found.different} of {speed.compared}"
     return [
         found.name,
         found.origin,
         f"{speed.cycles:,}",
         f"{speed.source:,}, {speed.kept:,}",
-        f"{count.source:,}, {count.kept:,}",
+        counted,
         times,
         compared,
         f"{speed.fast_us:,.0f}",

@@ -88,13 +88,17 @@ def _readers(top: str, listed: FileList) -> Mapping[str, list[str]]:
 
 
 def stored_bits(netlist: Mapping[str, Any]) -> int:
-    """Return the storage bits of the top of a flat netlist, as `write_json` leaves it."""
+    """Return the storage bits of the top of a flat netlist, as `write_json` leaves it.
+
+    A memory that nothing writes is a table of constants.
+    """
     top = next(own for own in netlist["modules"].values() if int(own["attributes"].get("top", "0"), 2))
     bits = 0
     for cell in top["cells"].values():
         values = cell["parameters"]
         if _MEMORY.fullmatch(cell["type"]):
-            bits += int(values["SIZE"], 2) * int(values["WIDTH"], 2)
+            if int(values["WR_PORTS"], 2):
+                bits += int(values["SIZE"], 2) * int(values["WIDTH"], 2)
         elif _FLIP_FLOP.fullmatch(cell["type"]):
             bits += int(values["WIDTH"], 2)
     return bits

@@ -96,6 +96,20 @@ def test_a_recording_that_is_not_made_is_refused(folder, command):
         read_designs(folder)[0].record()
 
 
+def test_a_design_that_yosys_cannot_read_goes_through_all_steps_without_its_count(
+    folder, tmp_path, monkeypatch, capsys
+):
+    def refused(design):
+        raise HarnessError("reading net state during design initialization unsupported")
+
+    monkeypatch.setattr(benchmark, "count_storage", refused)
+    assert benchmark.main([str(folder), "--out", str(tmp_path / "out"), *FEW]) == 0
+    (found,) = results(tmp_path)
+    assert found["count"] is None
+    assert "net state" in found["uncounted"]
+    assert "not counted" in capsys.readouterr().out
+
+
 def test_a_folder_without_designs_and_a_name_that_is_none(folder, tmp_path):
     with pytest.raises(HarnessError, match=r"design\.toml"):
         read_designs(tmp_path / "made")
@@ -103,7 +117,7 @@ def test_a_folder_without_designs_and_a_name_that_is_none(folder, tmp_path):
         read_designs(folder, ["nothing"])
 
 
-def test_stored_bits_are_those_of_flip_flops_latches_and_memories():
+def test_stored_bits_are_those_of_flip_flops_latches_and_memories_but_no_tables():
     def cell(kind, **values):
         return {"type": kind, "parameters": {name: f"{value:b}" for name, value in values.items()}}
 
@@ -111,7 +125,8 @@ def test_stored_bits_are_those_of_flip_flops_latches_and_memories():
         "a": cell("$adffe", WIDTH=5),
         "b": cell("$sdffce", WIDTH=2),
         "c": cell("$dlatch", WIDTH=3),
-        "d": cell("$mem_v2", WIDTH=8, SIZE=16),
+        "d": cell("$mem_v2", WIDTH=8, SIZE=16, WR_PORTS=1),
+        "table": cell("$mem_v2", WIDTH=4, SIZE=32, WR_PORTS=0),
         "e": cell("$add", WIDTH=64),
         "f": cell("$eqx", WIDTH=1),
     }
