@@ -67,9 +67,10 @@ class Audits:
         """
         recalled = self._folder.provenance().recalled
         for label, engine in zip(labels, self._engines, strict=True):
+            kept = self._kept(label)
             try:
-                engine.audit_kept(self._kept(label), workers)
-                if recalled and not engine.audits:
+                engine.audit_kept(kept, workers)
+                if recalled and next(kept, None) is not None:
                     self._simulate_some(label, engine)
             except AuditError as error:
                 raise ConsistencyError(
@@ -119,7 +120,7 @@ class Audits:
         )
 
     def _simulate_some(self, label: int, engine: CampaignEngine) -> None:
-        """Simulate some of what is kept again, by an engine that audits nothing: it need not have made them.
+        """Simulate some of what is kept again, by an engine that did not look at it: it need not be its own.
 
         Raises:
             AuditError: one of them comes to another end.

@@ -159,6 +159,13 @@ def test_what_was_tried_of_it_is_said(run):
     assert audit["kinds"] == {RECALLED: {"answers": 200, "tried": 40}}
 
 
+def test_an_engine_that_audits_what_is_kept_does_so_alone(run, monkeypatch):
+    run("first")
+    monkeypatch.setattr(WholeRuns, "audit_kept", FakeEngine.audit_kept)
+    audit = json.loads((run("again") / "provenance.json").read_text())["audit"]
+    assert audit["kinds"] == {}
+
+
 def test_that_nothing_can_be_kept_loses_no_campaign(run, engines, stores, monkeypatch):
     write = resil.folder.parts.pq.write_table
 
