@@ -37,6 +37,7 @@ ADDRESS = f"{FAST}/test_write_address.py"
 WAITING = f"{UNSETTLED}::test_runs_with_wrong_weights_that_wait_do_not_leave"
 STALE = f"{FAST}/test_exits.py::test_stale_storage_decides_where_the_memory_is_golden_again"
 TIMEOUT = f"{TESTS}/test_timeout.py"
+TWICE = f"{TESTS}/test_twice.py::test_shortcuts_give_what_runs_to_the_end_give"
 ON_TIME = f"{TIMEOUT}::test_shortcuts_give_what_runs_to_the_end_give"
 LAST_OPERATION = f"{TIMEOUT}::test_runs_that_differ_in_their_last_operation_alone_are_not_merged"
 RESTARTED = f"{TIMEOUT}::test_lanes"
@@ -393,6 +394,49 @@ FOLLOWING = (
     ),
 )
 
+PAUSING = (
+    _mutant(
+        "count-unwatched",
+        "along the gates nobody sees that a run has ended its first inference where the golden run has not",
+        f"{PY}/watched_gates.py",
+        "ports=np.concatenate([gates.ports, counted])",
+        "ports=gates.ports",
+        TWICE,
+    ),
+    _mutant(
+        "pause-passed",
+        "runs are followed along the gates from the first of two inferences into the second",
+        f"{CPP}/sweep_context.h",
+        "(golden().pause() && !second_ ? golden().pause() : golden().length()) - 1",
+        "golden().length() - 1",
+        TWICE,
+    ),
+    _mutant(
+        "second-on-the-first-ones-time",
+        "a second inference is over time when the first would have been",
+        f"{PY}/acceleration.py",
+        "model.injector.pause + singles.second_cycles",
+        "singles.timeout_cycles",
+        TWICE,
+    ),
+    _mutant(
+        "second-not-late",
+        "a run whose first inference ended late ends as if it had not",
+        f"{PY}/fault_effect.py",
+        "end_cycle=end.end_cycle + own.shift",
+        "end_cycle=end.end_cycle",
+        TWICE,
+    ),
+    _mutant(
+        "told-too-early",
+        "a run whose first inference ended late raises the alarms of the second as if it had not",
+        f"{PY}/fault_effect.py",
+        "cycle=rise.cycle + own.shift",
+        "cycle=rise.cycle",
+        TWICE,
+    ),
+)
+
 WATCHDOG = (
     _mutant(
         "rejoined-over-time",
@@ -641,6 +685,7 @@ MUTANTS = (
     *SIMULATING,
     *UNDEFINED,
     *FOLLOWING,
+    *PAUSING,
     *WATCHDOG,
     *DETECTION,
     *PYTHON,

@@ -17,7 +17,6 @@ from resil.rtl_harness.engine.fast.confirmed_answers import confirmed
 from resil.rtl_harness.engine.fast.exit_trial import close_wrong_exits
 from resil.rtl_harness.engine.fast.fault_effect import EffectReader
 from resil.rtl_harness.engine.fast.gates.circuit import circuit_of
-from resil.rtl_harness.engine.fast.gates.gates import read_gates
 from resil.rtl_harness.engine.fast.gates.moments import UnsupportedError
 from resil.rtl_harness.engine.fast.gates.operation_bits import operation_bits
 from resil.rtl_harness.engine.fast.golden import GoldenPass
@@ -32,6 +31,7 @@ from resil.rtl_harness.engine.fast.native.sweep import GatesError, Sweep, SweepT
 from resil.rtl_harness.engine.fast.processes import EngineOutcome, run_chunks
 from resil.rtl_harness.engine.fast.shared import Shared
 from resil.rtl_harness.engine.fast.single import Singles
+from resil.rtl_harness.engine.fast.watched_gates import watched_gates
 from resil.rtl_harness.engine.timeout import Timeout
 from resil.rtl_harness.errors import AuditError
 from resil.rtl_harness.faults import Fault, Injection
@@ -190,7 +190,9 @@ class Acceleration:
             circuit = self._shared.circuit(
                 model,
                 lambda: circuit_of(
-                    read_gates(model.target, model.elaboration), model.origin, model.memory_words
+                    watched_gates(model.target, model.workload, model.elaboration),
+                    model.origin,
+                    model.memory_words,
                 ),
             )
             if self._timeout is Timeout.OPERATION:
@@ -215,6 +217,7 @@ class Acceleration:
             sweep,
             model.map,
             singles.timeout_cycles,
+            model.injector.pause + singles.second_cycles,
             reader,
             lambda fault: singles.inject(fault, self._shortcuts & ~IN_SWEEPS),
         )

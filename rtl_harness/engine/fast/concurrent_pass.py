@@ -30,6 +30,23 @@ class Undecided:
     doubt: bool
 
 
+@dataclass(frozen=True)
+class Paused:
+    """What is known of a fault that has to go on with its second inference.
+
+    Attributes:
+        effect: Of the first.
+        how: It came to its end.
+        simulated: Cycles that were simulated until then.
+        nanoseconds: Time that was spent on it.
+    """
+
+    effect: FaultEffect
+    how: str
+    simulated: int
+    nanoseconds: int
+
+
 class _Report(NamedTuple):
     """What a sweep reports of a run, the effect that follows, and how it became known."""
 
@@ -51,6 +68,7 @@ class ConcurrentPass:
         discarded: Faults of which nothing is known, for the lane model was wrong.
         lost: Faults that have to be simulated by themselves.
         undecided: Faults that have to go on in the RTL, and not leave it.
+        paused: Faults whose first inference of two has ended, and what is known of them.
     """
 
     def __init__(self, faults: Sequence[Fault], reader: EffectReader) -> None:
@@ -58,6 +76,7 @@ class ConcurrentPass:
         self.discarded: list[Fault] = []
         self.lost: list[Fault] = []
         self.undecided: dict[Fault, Undecided] = {}
+        self.paused: dict[Fault, Paused] = {}
         self._faults = faults
         self._reader = reader
         self._left: list[SweepResult] = []
@@ -102,6 +121,8 @@ class ConcurrentPass:
             # the fault, and resets what was flipped.
             return _Report(result, FaultEffect(RunStatus.LOST), "", True)
         fault = self._faults[result.job]
+        if result.ending is Ending.PAUSED:
+            return _Report(result, self._reader.paused(fault, result), "paused", True)
         end = self._reader.read_end(fault, result.ending, result.end_cycle)
         whole = fault.cycle + 1 + result.simulated == result.end_cycle
         cut = result.ending is Ending.DETECTED
@@ -116,7 +137,9 @@ class ConcurrentPass:
             fault = self._faults[result.job]
             effect = effect._replace(doubt=effect.doubt or result.in_lane)
             effect, done = self._reader.outcome(fault, result, effect, how, early)
-            if done is None:
+            if effect.status is RunStatus.PAUSED:
+                self.paused[fault] = Paused(effect, how, result.simulated, result.nanoseconds)
+            elif done is None:
                 self._put_off(fault, effect)
             elif effect.doubt:
                 self.doubtful.append(done)

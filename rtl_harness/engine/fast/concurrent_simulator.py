@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from resil.rtl_harness.engine.fast.concurrent_pass import ConcurrentPass
+from resil.rtl_harness.engine.fast.concurrent_pass import ConcurrentPass, Paused
 from resil.rtl_harness.engine.fast.fault_effect import EffectReader
 from resil.rtl_harness.engine.fast.native.injector import Shortcut
 from resil.rtl_harness.engine.fast.native.sweep import Sweep
@@ -30,7 +30,8 @@ class ConcurrentSimulator:
     Args:
         sweep: Of an injector that had its golden pass.
         state_map: Where storage lies.
-        limit: Cycles from reset to the time-out.
+        limit: Cycles from reset to the time-out, of two inferences that of the first.
+        second: Likewise of the second, in a run whose first ended when the golden run's did.
         reader: Reads what the sweep reports.
         alone: Simulates a fault without a sweep.
 
@@ -44,11 +45,13 @@ class ConcurrentSimulator:
         sweep: Sweep,
         state_map: StateMap,
         limit: int,
+        second: int,
         reader: EffectReader,
         alone: Callable[[Fault], EngineOutcome],
     ) -> None:
         self.sweep = sweep
         self.limit = limit
+        self._second = second
         self._flips = state_map.flips
         self._reader = reader
         self._alone = alone
@@ -90,6 +93,8 @@ class ConcurrentSimulator:
             yield from results.take(result)
         yield from results.finish()
         yield from map(self._alone, sorted(results.lost, key=lambda fault: fault.cycle))
+        if results.paused:
+            yield from self._resumed(results.paused, shortcuts)
         if not results.undecided:
             return
         for done in self.outcomes(list(results.undecided), shortcuts & ~Shortcut.LEAVE):
@@ -101,3 +106,24 @@ class ConcurrentSimulator:
                 results.doubtful.append(done)
             else:
                 yield done
+
+    def _resumed(self, paused: Mapping[Fault, Paused], shortcuts: Shortcut) -> Iterator[EngineOutcome]:
+        """Yield the outcomes of runs whose first inference has ended, from what the second makes of them."""
+        faults = list(paused)
+        effects = {fault: paused[fault].effect for fault in faults}
+        results = ConcurrentPass(faults, self._reader.second(effects))
+        runs = [effect.paused for effect in effects.values() if effect.paused is not None]
+
+        def outcomes() -> Iterator[EngineOutcome]:
+            for result in self.sweep.resume(runs, self._second, shortcuts):
+                yield from results.take(result)
+            yield from results.finish()
+
+        for done in outcomes():
+            before = paused[done.injection.fault]
+            yield done._replace(
+                how=f"{before.how}, then {done.how}",
+                simulated=before.simulated + done.simulated,
+                nanoseconds=before.nanoseconds + done.nanoseconds,
+            )
+        yield from map(self._alone, sorted(results.lost, key=lambda fault: fault.cycle))

@@ -32,7 +32,7 @@ from resil.rtl_harness.engine.fast.processes import EngineOutcome, run_chunks
 from resil.rtl_harness.engine.fast.shared import Shared
 from resil.rtl_harness.engine.fast.single import Singles
 from resil.rtl_harness.engine.run_limits import CheckedLimits, RunLimits
-from resil.rtl_harness.engine.timeout import operation_allowance
+from resil.rtl_harness.engine.timeout import Timeout, operation_allowance
 from resil.rtl_harness.engine.workload import Workload
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.faults import Fault, Injection
@@ -104,8 +104,11 @@ class VerilatorEngine:
         self.ends: Counter[str] = Counter()
         self.simulated = 0
         self.observer: Callable[[EngineOutcome], object] = lambda outcome: None
+        # Neither lanes nor the counter of operations along the gates know where a first inference ends.
+        one = workload.inferences == 1
+        followed = one or self._limits.timeout is not Timeout.OPERATION
         self._wanted = AccelerationWanted(
-            sweep if self.shortcuts & IN_SWEEPS and workload.inferences == 1 else False, lanes
+            sweep if self.shortcuts & IN_SWEEPS and followed else False, lanes if one else False
         )
         self._made_acceleration: Acceleration | None = None
         self._audit = audit or AuditSize()

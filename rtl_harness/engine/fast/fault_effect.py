@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from typing import NamedTuple
 from resil.rtl_harness.engine.fast.alarms import Alarms, Rises, joined
 from resil.rtl_harness.engine.fast.exits import Exits
 from resil.rtl_harness.engine.fast.native.injector import Ending
-from resil.rtl_harness.engine.fast.native.sweep import SweepResult
+from resil.rtl_harness.engine.fast.native.sweep import PausedRun, SweepResult
 from resil.rtl_harness.engine.fast.processes import EngineOutcome
 from resil.rtl_harness.engine.workload import OutputSpec
 from resil.rtl_harness.faults import Corruption, Fault, Injection, RunEnd
@@ -20,11 +20,13 @@ from resil.rtl_harness.faults import Corruption, Fault, Injection, RunEnd
 class RunStatus(Enum):
     """What is known of a run's end.
 
-    ENDED: all. UNDECIDED: what it damaged; it has to go on in the RTL. LOST: nothing, it has to be simulated
-    by itself. DISCARDED: nothing, for the lane model was wrong.
+    ENDED: all. PAUSED: how the first of two inferences ended; it has to go on with the second. UNDECIDED:
+    what it damaged; it has to go on in the RTL. LOST: nothing, it has to be simulated by itself. DISCARDED:
+    nothing, for the lane model was wrong.
     """
 
     ENDED = auto()
+    PAUSED = auto()
     UNDECIDED = auto()
     LOST = auto()
     DISCARDED = auto()
@@ -36,6 +38,9 @@ class FaultEffect(NamedTuple):
     Attributes:
         status: How much is known.
         end: Of one that has ended, alarms aside.
+        first: Of one that has paused, how its first inference ended, alarms aside.
+        paused: Of one that has paused, what is needed to go on.
+        shift: Cycles by which it paused later than the golden run.
         corruption: What it damaged first; None if that is not known.
         alarms: That it raised.
         doubt: A lane had part in it.
@@ -43,6 +48,9 @@ class FaultEffect(NamedTuple):
 
     status: RunStatus
     end: RunEnd | None = None
+    first: RunEnd | None = None
+    paused: PausedRun | None = None
+    shift: int = 0
     corruption: Corruption | None = None
     alarms: Rises = ()
     doubt: bool = False
@@ -82,18 +90,46 @@ class EffectReader:
             early: Whether that was before its end.
         """
         corruption = self._corruption(result, effect.corruption)
-        if effect.end is None:
-            return effect._replace(corruption=corruption), None
         alarms = joined(self.alarms.rises(result.detected, result.corrected), effect.alarms)
-        injection = replace(self.classify(fault, replace(effect.end, alarms=alarms)), corruption=corruption)
         own = effect._replace(corruption=corruption, alarms=alarms)
+        if effect.end is None:
+            return own, None
+        first = effect.end.first and replace(effect.end.first, alarms=alarms)
+        end = replace(effect.end, alarms=alarms, first=first)
+        injection = replace(self.classify(fault, end), corruption=corruption)
         return own, EngineOutcome(
             injection, early, result.simulated, how, result.nanoseconds, in_lane=effect.doubt
         )
 
     def vanished(self, result: SweepResult) -> FaultEffect:
         """Return the effect of a run that is as the golden one again."""
-        return FaultEffect(RunStatus.ENDED, replace(self.golden, end_cycle=result.end_cycle))
+        first = self.golden.first
+        first = first and replace(first, end_cycle=first.end_cycle + result.shift)
+        return FaultEffect(RunStatus.ENDED, replace(self.golden, end_cycle=result.end_cycle, first=first))
+
+    def paused(self, fault: Fault, result: SweepResult) -> FaultEffect:
+        """Return the effect of a run that stands, in the faulty instance, where its first inference ended."""
+        first = self.read_end(fault, result.ending, result.end_cycle)
+        return FaultEffect(RunStatus.PAUSED, first=first, paused=result.paused, shift=result.shift)
+
+    def second(self, paused: Mapping[Fault, FaultEffect]) -> EffectReader:
+        """Return what reads of these runs that have paused what the sweep of their second inference reports.
+
+        It counts cycles from where the golden run paused, whenever they did.
+        """
+
+        def whole(fault: Fault, end: RunEnd) -> Injection:
+            own = paused[fault]
+            assert own.first is not None
+            later = joined(
+                own.alarms, tuple(replace(rise, cycle=rise.cycle + own.shift) for rise in end.alarms)
+            )
+            first = replace(own.first, alarms=own.alarms)
+            return self.classify(
+                fault, replace(end, end_cycle=end.end_cycle + own.shift, alarms=later, first=first)
+            )
+
+        return replace(self, classify=whole)
 
     def left(self, results: Sequence[SweepResult]) -> Iterator[FaultEffect]:
         """Yield the effects of runs that left: undecided where stale state of the design decides."""

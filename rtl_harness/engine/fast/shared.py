@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 from resil.rtl_harness.cache import NotMadeError, building_nothing
 from resil.rtl_harness.engine.fast.audit_sample import AuditCounts
-from resil.rtl_harness.engine.fast.gates.gates import read_gates
 from resil.rtl_harness.engine.fast.gates.moments import UnsupportedError
 from resil.rtl_harness.engine.fast.model import CompiledModel
 from resil.rtl_harness.engine.fast.native.circuit import Circuit
+from resil.rtl_harness.engine.fast.watched_gates import watched_gates
 
 # Engines that keep their sweeps between calls.
 _KEPT = 16
@@ -41,7 +41,7 @@ class Shared:
         if self._gates_made is None:
             try:
                 with building_nothing():
-                    read_gates(model.target, model.elaboration)
+                    watched_gates(model.target, model.workload, model.elaboration)
                 self._gates_made = True
             except NotMadeError:
                 self._gates_made = False

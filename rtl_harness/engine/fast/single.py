@@ -52,6 +52,13 @@ class Singles:
         """Cycles after which an injection counts as a hang: of two inferences, in the first."""
         return math.ceil(self._timeout_factor * self._golden.cycles)
 
+    @property
+    def second_cycles(self) -> int:
+        """Cycles from the end of the first of two inferences after which an injection counts as a hang."""
+        first = self._golden.end.first
+        begin = first.end_cycle if first is not None else 0
+        return math.ceil(self._timeout_factor * (self._golden.end.end_cycle - begin))
+
     def watch(self) -> None:
         """Go through the golden run once more, for what shortcuts of stuck bits must know of it."""
         if not self._watched:
@@ -107,9 +114,9 @@ class Singles:
             case Ending.DETECTED:
                 # Of what is known to be detected no more is asked; without that alarm it is a hang.
                 return replace(self._golden.end, finished=False, end_cycle=end_cycle, alarms=(), first=None)
-            case Ending.DONE | Ending.LIMIT:
+            case Ending.DONE | Ending.LIMIT | Ending.PAUSED:
                 made = instance or self._model.injector.faulty
-                return self._end(fault, made, ending is Ending.DONE, end_cycle, ())
+                return self._end(fault, made, ending is not Ending.LIMIT, end_cycle, ())
             case Ending.NOT_APPLIED:
                 kept = "the flip" if fault.held is None else "its value"
                 raise SimulationError(
@@ -166,8 +173,7 @@ class Singles:
             return None
         if result.stop == Ending.PAUSED:
             end = self._model.end(injector.faulty, True, result.end_cycle, self._alarms_of(result))
-            second = math.ceil(self._timeout_factor * (whole.end_cycle - whole.first.end_cycle))
-            injector.resume(result, result.end_cycle + second, shortcuts)
+            injector.resume(result, result.end_cycle + self.second_cycles, shortcuts)
             return end
         if result.stop == Ending.REJOINED:
             shifted = whole.first.end_cycle + result.shift

@@ -75,6 +75,15 @@ def test_shortcuts_give_what_runs_to_the_end_give(target, elaboration, faults, p
     with VerilatorEngine(target, WORKLOAD, elaboration, audit=EVERYTHING, sweep=True) as made:
         assert {injection.fault: injection for injection in made.run(faults)} == plain
         assert made.audited == made.early_stops > 300
+        assert sum(number for how, number in made.ends.items() if how.startswith("paused, then ")) > 100
+
+
+def test_what_the_second_inference_reports_is_as_late_as_the_first_was(plain):
+    told = [i for i in plain.values() if i.first is Outcome.LATENT and i.detected]
+    late = {
+        (i.end_cycle - (2 * FIRST - 4), i.detected.cycle - FIRST) for i in told if i.detected.cycle >= FIRST
+    }
+    assert {(1, 1), (2, 2)} <= late
 
 
 @pytest.mark.parametrize("judge", JUDGES)

@@ -12,6 +12,7 @@ module twice_core (
   input  logic [7:0]  word_i,
   output logic [2:0]  index_o,
   output logic        busy_o,
+  output logic        idle_o,
   output logic [15:0] sum_o,
   output logic        alarm_o,
   output logic [3:0]  mark_o
@@ -23,13 +24,16 @@ module twice_core (
   logic [2:0] index_q;
   logic [15:0] sum_q;
   logic [7:0] seen_q;
+  logic [1:0] wait_q;    // cycles that the core makes its host wait: none, but for a fault
+  logic late_q;          // it did, which the next inference tells
   logic [3:0] unread_q;  // written once, and nobody looks at where it goes
 
   assign mark_o  = unread_q;
   assign index_o = index_q;
   assign busy_o  = busy_q;
+  assign idle_o  = !busy_q && wait_q == '0;
   assign sum_o   = sum_q + 16'(table_q[index_q[1:0]]) + 16'(word_i) * 16'(scale_q);
-  assign alarm_o = busy_q && (^scale_q) != parity_q;
+  assign alarm_o = (busy_q && (^scale_q) != parity_q) || (start_i && late_q);
 
   always_ff @(posedge clk_i) begin
     if (table_write_i) table_q[table_index_i] <= data_i;
@@ -43,8 +47,14 @@ module twice_core (
       index_q  <= '0;
       sum_q    <= '0;
       seen_q   <= '0;
+      wait_q   <= '0;
+      late_q   <= 1'b0;
       unread_q <= '0;
     end else begin
+      if (wait_q != '0) begin
+        wait_q <= wait_q - 2'd1;
+        late_q <= 1'b1;
+      end
       if (table_write_i) unread_q <= data_i[3:0];
       if (scale_write_i) begin
         scale_q  <= data_i[3:0];
@@ -72,7 +82,8 @@ module twice #(
   output logic       done_o,
   output logic       alarm_o,
   output logic [7:0] inferences_o,
-  output logic [3:0] mark_o
+  output logic [3:0] mark_o,
+  output logic [15:0] read_o  // a memory that nobody reads has no gates
 );
   typedef enum logic [2:0] {Fill, Scale, Start, Run, Count, Done} state_e;
 
@@ -89,7 +100,7 @@ module twice #(
   state_e state_q;
   logic [1:0] fill_q;
   logic [7:0] inferences_q;
-  logic busy;
+  logic busy, idle;
   logic [2:0] index;
   logic [15:0] sum;
 
@@ -104,6 +115,7 @@ module twice #(
     .word_i       (in_q[index]),
     .index_o      (index),
     .busy_o       (busy),
+    .idle_o       (idle),
     .sum_o        (sum),
     .alarm_o      (alarm_o),
     .mark_o       (mark_o)
@@ -111,6 +123,7 @@ module twice #(
 
   assign done_o       = state_q == Done;
   assign inferences_o = inferences_q;
+  assign read_o       = out_q[index];
 
   always_ff @(posedge clk_i) begin
     if (busy) out_q[index] <= sum;
@@ -129,7 +142,7 @@ module twice #(
         end
         Scale: state_q <= Start;
         Start: state_q <= Run;
-        Run: if (!busy && index == '0) state_q <= Count;
+        Run: if (idle && index == '0) state_q <= Count;
         Count: begin
           inferences_q <= inferences_q + 8'd1;
           state_q      <= inferences_q + 8'd1 == 8'(Inferences) ? Done : Scale;

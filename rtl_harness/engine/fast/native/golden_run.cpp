@@ -16,7 +16,11 @@ RunStop GoldenRun::record(uint64_t limit, bool several) {
     cursor_.rise();
     cursor_.note_alarms();
     alarms_ = cursor_.risen;
-    if (several && !pause_ && cursor_.outputs.inferences > 0) pause_ = cursor_.cycle;
+    if (several && !pause_ && cursor_.outputs.inferences > 0) {
+      pause_ = cursor_.cycle;
+      pause_registers_.resize(registers_.bytes());
+      registers_.gather(cursor_.state(), pause_registers_.data());
+    }
     if (cursor_.note_operation()) {
       std::vector<char> registers(registers_.bytes());
       registers_.gather(cursor_.state(), registers.data());

@@ -61,6 +61,8 @@ class GoldenRun {
   uint64_t first_operation() const { return first_operation_; }
   /// Edges after which the first of two inferences had ended; 0 if there is one.
   uint64_t pause() const { return pause_; }
+  /// The registers then.
+  const std::vector<char>& pause_registers() const { return pause_registers_; }
   /// Alarms that it raises, a bit for each.
   uint64_t alarms() const { return alarms_; }
   uint64_t bytes() const { return timeline_.bytes() + memories_.bytes() + milestones_.bytes(); }
@@ -76,6 +78,7 @@ class GoldenRun {
   std::vector<GoldenBoundary> boundaries_;
   uint64_t first_operation_ = 0;
   uint64_t pause_ = 0;
+  std::vector<char> pause_registers_;
   uint64_t alarms_ = 0;
 };
 

@@ -15,6 +15,10 @@ bool JobEnds::end(Job& job, SweepEvent& event, SweepEventKind kind) {
   if (kind == kVanished) {
     event.shift = last_.shift;
     event.end_cycle = sweep_.golden().length() + static_cast<uint64_t>(last_.shift);
+  } else if (kind == kStopped && event.stop == kPaused) {
+    event.shift = last_.shift;
+    event.bytes = last_.d.data();
+    event.byte_count = last_.d.size();
   } else if (kind == kLeft) {
     event.shift = last_.leave->shift;
     event.end_cycle = sweep_.golden().length() + static_cast<uint64_t>(last_.leave->shift);

@@ -47,7 +47,7 @@ bool ModelSimulator::run_out(Job& job, SweepEvent& event, uint64_t period) {
   InjectionResult result{};
   result.reported = job.reported;
   result.moved = job.pace.moved;
-  sweep_.run().finish(sweep_.limit(), sweep_.shortcuts(), result, {}, 0, false, period);
+  sweep_.run().finish(sweep_.limit(), sweep_.shortcuts(), result, {}, 0, sweep_.second(), period);
   job.simulated += result.simulated;
   job.reported = result.reported;
   if (result.stop == kRejoined) {
@@ -56,7 +56,15 @@ bool ModelSimulator::run_out(Job& job, SweepEvent& event, uint64_t period) {
   }
   event.stop = result.stop;
   event.end_cycle = result.end_cycle;
+  if (result.stop == kPaused) pause(job);
   return ends_.end(job, event, kStopped);
+}
+
+void ModelSimulator::pause(Job& job) {
+  const uint64_t edges = sweep_.golden().pause();
+  job.shift = static_cast<int64_t>(sweep_.faulty().cycle) - static_cast<int64_t>(edges);
+  job.cycle = edges - 1;
+  compare(job, sweep_.golden().pause_registers().data());
 }
 
 Simulated ModelSimulator::simulate(Job& job, SweepEvent& event) {
@@ -78,7 +86,7 @@ Simulated ModelSimulator::go_on(Job& job, SweepEvent& event, uint64_t start, uin
   const auto here = [] {};
   while (true) {
     const uint64_t before = faulty.cycle;
-    const Halt halt = sweep_.run().advance(run, {}, false, sweep_.leaves());
+    const Halt halt = sweep_.run().advance(run, {}, sweep_.second(), sweep_.leaves());
     job.reported = run.reported;
     job.pace = {run.moved, run.moved, faulty.outputs.operation};
     job.ran(faulty.cycle - before);
@@ -103,6 +111,7 @@ Simulated ModelSimulator::go_on(Job& job, SweepEvent& event, uint64_t start, uin
 
 const char* ModelSimulator::golden_row(const Job& job) const {
   const Window& window = sweep_.window();
+  if (job.cycle > sweep_.last()) return nullptr;
   if (job.cycle >= window.first() && job.cycle <= window.last()) return window.row(job.cycle);
   return sweep_.golden().milestones().find(job.cycle + 1);
 }
@@ -111,7 +120,7 @@ bool ModelSimulator::rejoin(Job& job, const Digest& now, const Store& store) {
   const Instance& faulty = sweep_.run().instance();
   const uint64_t edges =
       sweep_.run().recognised(now, job.cycle + 1, sweep_.limit(), job.pace.moved, sweep_.shortcuts());
-  if (edges == 0) return false;
+  if (edges == 0 || edges - 1 > sweep_.last()) return false;
   const uint64_t cycle = edges - 1;
   sweep_.golden().memories().seek(edges);
   store();
@@ -146,11 +155,12 @@ bool ModelSimulator::nearly(const Job& job) const {
   return different <= kFewRegisters;
 }
 
-void ModelSimulator::compare(Job& job) {
+void ModelSimulator::compare(Job& job) { compare(job, golden_row(job)); }
+
+void ModelSimulator::compare(Job& job, const char* row) {
   const char* const state = sweep_.faulty().state();
   job.d.clear();
   sweep_.golden().registers().gather(state, found_.data());
-  const char* const row = golden_row(job);
   for (size_t i = 0; i < found_.size(); ++i) {
     if (found_[i] != row[i]) {
       job.d.push_back({sweep_.golden().registers().offset(i), static_cast<uint8_t>(found_[i] ^ row[i])});

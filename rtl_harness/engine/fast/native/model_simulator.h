@@ -52,6 +52,10 @@ class ModelSimulator {
   bool restore(Job& job);
   // The golden registers in the job's cycle; null if they were not kept.
   const char* golden_row(const Job& job) const;
+  // Work out the difference from these golden registers, and the golden memories in the job's cycle.
+  void compare(Job& job, const char* row);
+  // The instance stands where its first inference has ended: let the job be a difference from where the golden one has.
+  void pause(Job& job);
 
   SweepContext& sweep_;
   JobEnds& ends_;

@@ -8,13 +8,13 @@ void Sweep::use(const LaneModel& lanes) {
   model_.use(lanes_->slots());
 }
 
-void Sweep::begin(uint64_t limit, uint32_t shortcuts) {
+void Sweep::begin(uint64_t limit, uint32_t shortcuts, bool second) {
   waiting_.clear();
   parked_.clear();
   current_.clear();
   merger_.clear();
   if (lanes_) lanes_->slots().clear();
-  context_.begin(limit, shortcuts);
+  context_.begin(limit, shortcuts, second);
 }
 
 void Sweep::add(uint64_t id, uint64_t cycle, Difference flips) {
@@ -28,6 +28,10 @@ void Sweep::add(uint64_t id, uint64_t cycle, Difference flips) {
     }
   }
   waiting_.push_back({id, cycle, std::move(joined)});
+}
+
+void Sweep::resume(uint64_t id, Difference d, const Reported& reported) {
+  waiting_.push_back({id, context_.golden().pause() - 1, std::move(d), false, reported});
 }
 
 void Sweep::next(SweepEvent& event) {
@@ -62,6 +66,9 @@ void Sweep::open() {
   while (!waiting_.empty() && context_.inside(waiting_.front().cycle)) {
     Job job{waiting_.front().id, waiting_.front().cycle};
     job.d = std::move(waiting_.front().d);
+    job.fresh = waiting_.front().fresh;
+    job.small = job.fresh || context_.is_small(job.d);
+    job.reported = waiting_.front().reported;
     job.pace = context_.watchdog().golden(job.cycle);
     const uint64_t value = context_.watchdog().value(job.cycle + 1, job.d);
     if (value != job.pace.value) job.pace.moved = job.cycle + 1;
@@ -124,7 +131,14 @@ Sweep* resil_sweep_create(Injector* injector, const Circuit* circuit, const Boun
 
 void resil_sweep_destroy(Sweep* self) { delete self; }
 
-void resil_sweep_begin(Sweep* self, uint64_t limit, uint32_t shortcuts) { self->begin(limit, shortcuts); }
+void resil_sweep_begin(Sweep* self, uint64_t limit, uint32_t shortcuts, int32_t second) {
+  self->begin(limit, shortcuts, second != 0);
+}
+
+void resil_sweep_resume(Sweep* self, uint64_t job, const ByteDifference* bytes, uint64_t count,
+                        const Reported* reported) {
+  self->resume(job, {bytes, bytes + count}, *reported);
+}
 
 void resil_sweep_add(Sweep* self, uint64_t job, const Flip* flips, uint64_t count, uint64_t cycle) {
   Difference d;

@@ -29,10 +29,12 @@ class Sweep {
   void use(const LaneModel& lanes);
   bool lanes_differ() const { return lanes_ && lanes_->slots().differ(); }
 
-  /// Begin anew, without jobs.
-  void begin(uint64_t limit, uint32_t shortcuts);
+  /// Begin anew, without jobs; with `second` in the second of two inferences.
+  void begin(uint64_t limit, uint32_t shortcuts, bool second);
   /// Add a job; bytes may be given more than once.
   void add(uint64_t id, uint64_t cycle, Difference flips);
+  /// Add a job that has paused at the end of the first inference.
+  void resume(uint64_t id, Difference d, const Reported& reported);
   /// Go on until a job ends, or nothing is left to do.
   void next(SweepEvent& event);
   /// Time spent on the job that has ended last.
@@ -45,6 +47,8 @@ class Sweep {
     uint64_t id;
     uint64_t cycle;
     Difference d;
+    bool fresh = true;
+    Reported reported = kNothingReported;
   };
 
   // Load the next window that has something to do.

@@ -25,6 +25,7 @@ from resil.rtl_harness.engine.fast.native.injector import (
     first_rise,
     flipped_bits,
 )
+from resil.rtl_harness.engine.fast.native.library import FirstRise
 from resil.rtl_harness.errors import SimulationError
 
 
@@ -39,8 +40,9 @@ class SweepEnd(IntEnum):
     """How an injection of a sweep ended.
 
     VANISHED: as the golden run, `shift` cycles later. STOPPED: the injector's `faulty` instance stands at its
-    end. LEFT: at the end of an operation, with nothing but memory different. MERGED: as another injection of
-    the sweep. DISCARDED: it was in a lane when lane model and compiled model differed; nothing is known.
+    end, or where the first of two inferences has ended. LEFT: at the end of an operation, with nothing but
+    memory different. MERGED: as another injection of the sweep. DISCARDED: it was in a lane when lane model
+    and compiled model differed; nothing is known.
     """
 
     VANISHED = 1
@@ -66,6 +68,22 @@ class MemoryDifference:
 
 
 @dataclass(frozen=True, slots=True)
+class PausedRun:
+    """A run at the end of the first of two inferences.
+
+    Attributes:
+        difference: From the golden run where it has ended its first inference, as `BYTE`, ascending.
+        detected: Place of the first alarm that had reported a detected fault, and the cycle, None if
+            none had.
+        corrected: Likewise of a corrected one.
+    """
+
+    difference: npt.NDArray[np.void]
+    detected: tuple[int, int] | None
+    corrected: tuple[int, int] | None
+
+
+@dataclass(frozen=True, slots=True)
 class SweepResult:
     """What came of an injection.
 
@@ -82,6 +100,7 @@ class SweepResult:
         known: Others may still be merged with it, until the next window is loaded.
         in_lane: It was in a lane for a while.
         left: Of one that left, what differed.
+        paused: Of one that has paused, `shift` cycles after the golden run, what is needed to go on.
         noted: What differed at the first boundary at which nothing but memory did.
         detected: Place of the first alarm that reported a detected fault, and the cycle; None if
             none did. Of a merged one, until then.
@@ -100,6 +119,7 @@ class SweepResult:
     known: bool
     in_lane: bool
     left: MemoryDifference | None
+    paused: PausedRun | None
     noted: MemoryDifference | None
     detected: tuple[int, int] | None
     corrected: tuple[int, int] | None
@@ -297,9 +317,37 @@ class Sweep:
             SimulationError: If gates and model differ in the golden run, a flip does not hold, or the design
                 stops itself.
         """
-        self._calls.resil_sweep_begin(self._handle, limit, int(shortcuts))
+        self._calls.resil_sweep_begin(self._handle, limit, int(shortcuts), 0)
         for number, (flips, cycle) in enumerate(jobs):
             self._calls.resil_sweep_add(self._handle, number, flipped_bits(flips), len(flips), cycle)
+        return self._results()
+
+    def resume(self, runs: Iterable[PausedRun], limit: int, shortcuts: Shortcut) -> Iterator[SweepResult]:
+        """Let runs go on that have paused, and yield one result for each, as `run`.
+
+        Cycles are counted as in the golden run: all go on from where its first inference has ended, and one
+        that paused late is that much later than is said of it, with all that it reports from there on.
+
+        Args:
+            runs: The number of each is its place.
+            limit: Cycles from reset to the time-out of a run that paused when the golden run did.
+            shortcuts: What may be used.
+
+        Raises:
+            SimulationError: As `run`.
+        """
+        self._calls.resil_sweep_begin(self._handle, limit, int(shortcuts), 1)
+        for number, run in enumerate(runs):
+            bytes_ = np.ascontiguousarray(run.difference, BYTE)
+            reported = ReportedFirst(
+                *(FirstRise(*(found or (-1, 0))) for found in (run.detected, run.corrected))
+            )
+            self._calls.resil_sweep_resume(
+                self._handle, number, bytes_.ctypes.data, bytes_.size, ctypes.byref(reported)
+            )
+        return self._results()
+
+    def _results(self) -> Iterator[SweepResult]:
         event = _SweepEvent()
         while True:
             self._calls.resil_sweep_next(self._handle, ctypes.byref(event))
@@ -308,10 +356,14 @@ class Sweep:
                 raise failure(f"the sweep failed: {self._error()}")
             if event.kind == 0:
                 return
+            end, ending = SweepEnd(event.kind), Ending(event.stop)
+            left = end is SweepEnd.LEFT
+            paused = end is SweepEnd.STOPPED and ending is Ending.PAUSED
+            detected, corrected = map(first_rise, (event.reported.detected, event.reported.corrected))
             yield SweepResult(
                 job=event.job,
-                end=SweepEnd(event.kind),
-                ending=Ending(event.stop),
+                end=end,
+                ending=ending,
                 other=event.other,
                 shift=event.shift,
                 end_cycle=event.end_cycle,
@@ -320,10 +372,13 @@ class Sweep:
                 windows=event.windows,
                 known=bool(event.known),
                 in_lane=bool(event.in_lane),
-                left=_difference(event.operation, event.bytes, event.byte_count),
+                left=_difference(event.operation, event.bytes, event.byte_count) if left else None,
+                paused=PausedRun(_bytes(event.bytes, event.byte_count), detected, corrected)
+                if paused
+                else None,
                 noted=_difference(event.noted_operation, event.noted, event.noted_count),
-                detected=first_rise(event.reported.detected),
-                corrected=first_rise(event.reported.corrected),
+                detected=detected,
+                corrected=corrected,
             )
 
     @property
@@ -348,8 +403,9 @@ class Sweep:
             "resil_sweep_destroy": (None, [handle]),
             "resil_sweep_lanes": (ctypes.c_int32, [handle, handle]),
             "resil_sweep_lanes_differ": (ctypes.c_int32, [handle]),
-            "resil_sweep_begin": (None, [handle, number, word]),
+            "resil_sweep_begin": (None, [handle, number, word, ctypes.c_int32]),
             "resil_sweep_add": (None, [handle, number, ctypes.POINTER(FlippedBit), number, number]),
+            "resil_sweep_resume": (None, [handle, number, handle, number, ctypes.POINTER(ReportedFirst)]),
             "resil_sweep_next": (None, [handle, ctypes.POINTER(_SweepEvent)]),
             "resil_sweep_times": (None, [handle, ctypes.POINTER(SweepTimes)]),
         }
@@ -362,5 +418,11 @@ class Sweep:
 def _difference(operation: int, address: int | None, count: int) -> MemoryDifference | None:
     if not address or not count:
         return None
-    raw = np.frombuffer(ctypes.string_at(address, count * BYTE.itemsize), BYTE)
+    raw = _bytes(address, count)
     return MemoryDifference(operation, raw["offset"].astype(np.int64), raw["mask"].astype(np.uint8))
+
+
+def _bytes(address: int | None, count: int) -> npt.NDArray[np.void]:
+    if not address or not count:
+        return np.zeros(0, BYTE)
+    return np.frombuffer(ctypes.string_at(address, count * BYTE.itemsize), BYTE)

@@ -46,7 +46,8 @@ enum SweepEventKind : int32_t {
   kSweepBroken = -1,  // see resil_error
   kSweepOver = 0,     // nothing is left to do
   kVanished = 1,      // the run ends as the golden one, `shift` cycles later
-  kStopped = 2,       // the faulty instance stands at the end of the run; `stop` says why
+  kStopped = 2,       // the faulty instance stands at the end of the run; `stop` says why. At the end of the first of
+                      // two inferences, `shift` cycles late, it differs by `bytes` from the golden run there
   kLeft = 3,          // at the end of `operation` the run differs by `bytes` alone
   kMerged = 4,        // the injection has the same state as `other`, and ends as that one
   kDiscarded = 5         // it was in a lane when lane model and compiled model differed: nothing is known of it
@@ -90,10 +91,15 @@ int32_t resil_sweep_lanes(Sweep* self, const LaneModel* model);
 /// 1 from when the lane model was seen to do what the compiled model does not do; it is not used any more.
 int32_t resil_sweep_lanes_differ(const Sweep* self);
 
-/// Begin anew: forget all injections; later ones run for at most `limit` cycles.
-void resil_sweep_begin(Sweep* self, uint64_t limit, uint32_t shortcuts);
+/// Begin anew: forget all injections; later ones run for at most `limit` cycles. With `second` these have paused at the
+/// end of the first of two inferences.
+void resil_sweep_begin(Sweep* self, uint64_t limit, uint32_t shortcuts, int32_t second);
 /// Add the injection number `job`; cycles must not descend.
 void resil_sweep_add(Sweep* self, uint64_t job, const Flip* flips, uint64_t count, uint64_t cycle);
+/// Let the injection number `job` go on from the end of the first inference of the golden run, from which it differs
+/// there by `bytes`, ascending, and has reported so much. Cycles are counted as in the golden run, however late it is.
+void resil_sweep_resume(Sweep* self, uint64_t job, const ByteDifference* bytes, uint64_t count,
+                        const Reported* reported);
 /// Go on to the next event. Its pointers hold until the next call.
 void resil_sweep_next(Sweep* self, SweepEvent* event);
 /// Where time went since the beginning.

@@ -7,7 +7,7 @@ void SweepContext::load(uint64_t first) {
   const Timer timer(times_.loading);
   const uint64_t before = golden().cursor().cycle;
   ++windows_;
-  window_.load(first);
+  window_.load(first, last() + 1);
   const uint64_t now = golden().cursor().cycle;
   times_.golden_cycles += now - std::min(before, now);
 }

@@ -27,9 +27,10 @@ class SweepContext {
   SweepContext(const SweepContext&) = delete;
   SweepContext& operator=(const SweepContext&) = delete;
 
-  void begin(uint64_t limit, uint32_t shortcuts) {
+  void begin(uint64_t limit, uint32_t shortcuts, bool second) {
     limit_ = limit;
     shortcuts_ = shortcuts;
+    second_ = second;
   }
   /// Load the window that begins with a cycle.
   void load(uint64_t first);
@@ -57,8 +58,10 @@ class SweepContext {
   bool repeats() const { return shortcuts_ & kRepetition; }
   /// Windows that have been loaded so far.
   uint64_t windows() const { return windows_; }
-  /// The last cycle of the golden run.
-  uint64_t last() const { return golden().length() - 1; }
+  /// The jobs are in the second of two inferences.
+  bool second() const { return second_; }
+  /// The last cycle of the golden run, or of its first inference where jobs pause at the end of that.
+  uint64_t last() const { return (golden().pause() && !second_ ? golden().pause() : golden().length()) - 1; }
   bool inside(uint64_t cycle) const { return cycle < window_.last() || window_.last() == last(); }
 
   /// What was injected has an effect at once: only the model says which, and an equal difference of another job had
@@ -89,6 +92,7 @@ class SweepContext {
   Window window_;
   uint64_t limit_ = 0;
   uint32_t shortcuts_ = 0;
+  bool second_ = false;
   uint64_t windows_ = 0;
   SweepTimes times_{};
 };

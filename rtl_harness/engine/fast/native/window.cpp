@@ -37,9 +37,9 @@ Window::Window(GoldenRun& golden, const Network& network)
   }
 }
 
-void Window::load(uint64_t first) {
+void Window::load(uint64_t first, uint64_t end) {
   base_ = first;
-  cycles_ = std::min<uint64_t>(kWindowCycles, run_.length() - first);
+  cycles_ = std::min<uint64_t>(kWindowCycles, end - first);
   for (size_t place = 0; place < cycles_; ++place) {
     run_.seek(base_ + place + 1);
     run_.registers().gather(run_.cursor().state(), rows_.data() + place * row_bytes_);

@@ -16,8 +16,10 @@ class Window {
  public:
   Window(GoldenRun& golden, const Network& network);
 
-  /// Hold the cycles from `first` on. Throws as `verify`, for windows are checked as a whole now and then.
-  void load(uint64_t first);
+  /// Hold the cycles from `first` on, before `end` or the golden run's. Throws as `verify`, for windows are checked as a
+  /// whole now and then.
+  void load(uint64_t first, uint64_t end);
+  void load(uint64_t first) { load(first, run_.length()); }
   /// Throws if the gates do not give a flip-flop the state that the model gave it.
   void verify(const FlipFlop& f) const;
   /// Likewise the alarms, in all cycles.
