@@ -256,17 +256,28 @@ def _processor_time() -> float:
     return time.process_time() + children.ru_utime + children.ru_stime
 
 
-def workloads(names: Sequence[str], models: Path | None, accelerator: str) -> Iterator[tuple[str, Workload]]:
-    """Yield networks of the zoo on their first held-out input, and files on a fixed random one."""
+def networks(
+    names: Sequence[str], models: Path | None, accelerator: str
+) -> Iterator[tuple[str, Callable[..., Workload]]]:
+    """Yield what makes workloads of networks of the zoo, on their first held-out input, and of files.
+
+    These run on a fixed random input. What is made takes the further arguments of `npu_workload`.
+    """
     for name in names:
         network = zoo.load(name)
         compiled = compile_network(network.path, accelerator)
-        yield name, npu_workload(compiled, network.heldout_inputs[0], name)
+        yield name, partial(npu_workload, compiled, network.heldout_inputs[0], name)
     for path in sorted(models.glob("*.tflite")) if models else []:
         compiled = compile_network(path, accelerator)
         slot = compiled.inputs[0]
         tensor = np.random.default_rng(0).integers(-128, 128, slot.shape, dtype=np.int8)
-        yield path.stem, npu_workload(compiled, tensor, path.stem)
+        yield path.stem, partial(npu_workload, compiled, tensor, path.stem)
+
+
+def workloads(names: Sequence[str], models: Path | None, accelerator: str) -> Iterator[tuple[str, Workload]]:
+    """Yield networks of the zoo on their first held-out input, and files on a fixed random one."""
+    for name, made in networks(names, models, accelerator):
+        yield name, made()
 
 
 def workload_parser(description: str | None, faults: int) -> argparse.ArgumentParser:

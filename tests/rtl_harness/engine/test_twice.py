@@ -86,6 +86,20 @@ def test_what_the_second_inference_reports_is_as_late_as_the_first_was(plain):
     assert {(1, 1), (2, 2)} <= late
 
 
+def test_the_first_inference_is_judged_where_it_ends(elaboration, plain):
+    """A word that is written a cycle after the core was taken for done is missing in the first inference."""
+    (skip,) = sites(elaboration, "skip_q")
+    pairs = [(plain[Fault(skip, cycle)].first, plain[Fault(skip, cycle)].second) for cycle in range(FIRST)]
+    assert (Outcome.SDC_CRITICAL, Outcome.MASKED) in pairs
+
+
+def test_a_second_inference_has_its_own_time(elaboration, plain):
+    (halt,) = sites(elaboration, "halt_q")
+    found = plain[Fault(halt, FIRST - 1)]
+    assert (found.first, found.second) == (Outcome.LATENT, Outcome.HANG)
+    assert found.end_cycle == FIRST + 2 * (FIRST - 4) != 2 * FIRST
+
+
 @pytest.mark.parametrize("judge", JUDGES)
 def test_engines_agree(target, elaboration, faults, plain, judge):
     pairs = {(i.first, i.second): fault for fault, i in plain.items()}

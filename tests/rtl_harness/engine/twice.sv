@@ -13,6 +13,7 @@ module twice_core (
   output logic [2:0]  index_o,
   output logic        busy_o,
   output logic        idle_o,
+  output logic        halt_o,
   output logic [15:0] sum_o,
   output logic        alarm_o,
   output logic [3:0]  mark_o
@@ -26,12 +27,15 @@ module twice_core (
   logic [7:0] seen_q;
   logic [1:0] wait_q;    // cycles that the core makes its host wait: none, but for a fault
   logic late_q;          // it did, which the next inference tells
+  logic skip_q;          // the host takes the inference for done: never, but for a fault
+  logic halt_q;          // the host does not begin another one: likewise
   logic [3:0] unread_q;  // written once, and nobody looks at where it goes
 
   assign mark_o  = unread_q;
   assign index_o = index_q;
   assign busy_o  = busy_q;
-  assign idle_o  = !busy_q && wait_q == '0;
+  assign idle_o  = (!busy_q && wait_q == '0 && index_q == '0) || skip_q;
+  assign halt_o  = halt_q;
   assign sum_o   = sum_q + 16'(table_q[index_q[1:0]]) + 16'(word_i) * 16'(scale_q);
   assign alarm_o = (busy_q && (^scale_q) != parity_q) || (start_i && late_q);
 
@@ -49,12 +53,15 @@ module twice_core (
       seen_q   <= '0;
       wait_q   <= '0;
       late_q   <= 1'b0;
+      skip_q   <= 1'b0;
+      halt_q   <= 1'b0;
       unread_q <= '0;
     end else begin
       if (wait_q != '0) begin
         wait_q <= wait_q - 2'd1;
         late_q <= 1'b1;
       end
+      skip_q <= 1'b0;
       if (table_write_i) unread_q <= data_i[3:0];
       if (scale_write_i) begin
         scale_q  <= data_i[3:0];
@@ -100,7 +107,7 @@ module twice #(
   state_e state_q;
   logic [1:0] fill_q;
   logic [7:0] inferences_q;
-  logic busy, idle;
+  logic busy, idle, halt;
   logic [2:0] index;
   logic [15:0] sum;
 
@@ -116,6 +123,7 @@ module twice #(
     .index_o      (index),
     .busy_o       (busy),
     .idle_o       (idle),
+    .halt_o       (halt),
     .sum_o        (sum),
     .alarm_o      (alarm_o),
     .mark_o       (mark_o)
@@ -140,9 +148,9 @@ module twice #(
           fill_q <= fill_q + 2'd1;
           if (fill_q == 2'd3) state_q <= Scale;
         end
-        Scale: state_q <= Start;
+        Scale: if (!halt) state_q <= Start;
         Start: state_q <= Run;
-        Run: if (idle && index == '0) state_q <= Count;
+        Run: if (idle) state_q <= Count;
         Count: begin
           inferences_q <= inferences_q + 8'd1;
           state_q      <= inferences_q + 8'd1 == 8'(Inferences) ? Done : Scale;

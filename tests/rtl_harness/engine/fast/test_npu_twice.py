@@ -46,7 +46,7 @@ def parts(request, digits, compiled, target):
 
 @pytest.fixture(scope="module")
 def engine(parts):
-    with VerilatorEngine(*parts, audit=NOTHING) as made:
+    with VerilatorEngine(*parts, audit=NOTHING, sweep=True) as made:
         yield made
 
 
@@ -80,6 +80,7 @@ def test_both_inferences_give_what_the_functional_model_gives(digits, compiled, 
 def test_early_stops_give_what_runs_to_the_end_give(parts, engine, faults):
     found = {injection.fault: injection for injection in engine.run(faults)}
     assert engine.early_stops > INJECTIONS // 2
+    assert any(how.startswith("paused, then ") for how in engine.ends)
     with VerilatorEngine(*parts, shortcuts=Shortcut.NONE) as plain:
         assert {injection.fault: injection for injection in plain.run(faults)} == found
     assert len({injection.outcome for injection in found.values()}) >= 3
