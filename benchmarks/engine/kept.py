@@ -154,19 +154,20 @@ def states(workload: Workload, kept: int, fresh: int) -> dict[str, float]:
     ) as engine:
         engine.prepare()
 
-        def cycles(faults: list[Fault]) -> int:
-            before = engine.simulated
+        def cycles(faults: list[Fault]) -> tuple[int, int]:
+            before, merged = engine.simulated, engine.ends["merged"]
             for _ in engine.run(faults):
                 pass
-            return engine.simulated - before
+            return engine.simulated - before, engine.ends["merged"] - merged
 
         first, second = (uniform_faults(engine, n, seed, ["ff"]) for n, seed in ((kept, 1), (fresh, 2)))
         both = sorted({*first, *second})
-        alone, own, together = (cycles(faults) for faults in (second, first, both))
+        (alone, merged), (own, _), (together, _) = (cycles(faults) for faults in (second, first, both))
     return {
         "kept": len(first),
         "fresh": len(second),
         "the_same_fault": len(first) + len(second) - len(both),
+        "merged_alone": merged,
         "cycles_alone": alone,
         "cycles_saved": alone + own - together,
         "saved": round((alone + own - together) / alone, 3),
