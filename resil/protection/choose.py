@@ -8,9 +8,10 @@ targets on every network; the one before it is chosen (`resil.protection.judge`)
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from math import sqrt
 
 import numpy as np
 import numpy.typing as npt
@@ -35,7 +36,9 @@ from resil.protection.targets import Targets
 FloatArray = npt.NDArray[np.float64]
 
 # Shares of what the targets allow that candidates may use by the choosing half's estimates.
-RESERVES = (0.04, 0.08, 0.15, 0.25, 0.35, 0.45, 0.55, 0.65, 0.75, 0.85, 1.0)
+RESERVES = (0.01, 0.015, 0.02, 0.03, 0.04, 0.08, 0.15, 0.25, 0.35, 0.45, 0.55, 0.65, 0.75, 0.85, 1.0)
+# How often the least share that any set can keep is looked for between two of these.
+_HALVINGS = 3
 # What a failed upset or two do to detected failures is small beside what mechanisms make of them by design.
 _RESERVE_OF_DUE = 0.3
 _GAP, _SECONDS = 1e-4, 60.0
@@ -136,9 +139,8 @@ def choose(
     tried: list[tuple[Candidate, tuple[JudgedSet, ...]]] = []
     last: tuple[Candidate, tuple[JudgedSet, ...]] | None = None
     chooser = Chooser(design, choosing, risks, targets)
-    for reserve in RESERVES:
-        candidate = chooser.least(reserve, seconds)
-        if candidate is None or (last is not None and candidate.items == last[0].items):
+    for candidate in _from_the_strongest(chooser, seconds):
+        if last is not None and candidate.items == last[0].items:
             continue
         found = (candidate, _judged(design, judging, candidate))
         tried.append(found)
@@ -160,6 +162,33 @@ def choose(
         f"the judging half does not show that the strongest set keeps the targets ({missed}): more "
         "injections may, or fewer demands",
     )
+
+
+def _from_the_strongest(chooser: Chooser, seconds: float) -> Iterator[Candidate]:
+    """Yield sets of least area with less and less reserve, from the most that any set can have.
+
+    Between the last share that no set keeps and the first that one does, the least is looked for: only of
+    the strongest set does it say something that it is not shown to keep the targets.
+    """
+    below, found = RESERVES[0] / 2.0, False
+    for reserve in RESERVES:
+        candidate = chooser.least(reserve, seconds)
+        if candidate is None:
+            below = reserve
+            continue
+        if not found:
+            above, strongest = reserve, None
+            for _ in range(_HALVINGS):
+                between = sqrt(below * above)
+                own = chooser.least(between, seconds)
+                if own is None:
+                    below = between
+                else:
+                    above, strongest = between, own
+            if strongest is not None:
+                yield strongest
+            found = True
+        yield candidate
 
 
 def _within_limits(

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from resil.protection.assumptions import assumptions
-from resil.protection.choose import Chooser, choose
+from resil.protection.choose import RESERVES, Chooser, choose
 from resil.protection.effects import Effect
 from resil.protection.items import menu_of_units
 from resil.protection.judge import judge
@@ -236,6 +236,24 @@ def test_too_few_injections_choose_nothing_and_say_so():
     assert found.chosen is None
     assert found.needed
     assert found.reason
+
+
+def test_nothing_is_called_out_of_reach_before_the_strongest_set_was_judged():
+    """The fault: candidates began with a share that a weaker set kept, and stronger ones were never judged."""
+    storage = storage_of([(f"u.r{i}_q", 8, "ff", "abcd"[i % 4], "data") for i in range(60)])
+    harmful = np.zeros(len(storage))
+    for register in range(60):
+        harmful[8 * register : 8 * register + 8] = 0.5 if register < 12 else 0.02 * (register % 3 == 0)
+    network = network_of(storage, rates_of(storage, harmful), 1500, np.random.default_rng(5), "one")
+    design, targets = design_of(storage, exclude=("lockstep",)), Targets(spfm=0.985)
+    choosing, judging = network.halves()
+    chooser = Chooser(design, [choosing], shrunk_risks([choosing], design.cells, None), targets)
+    whole = [share for share in RESERVES if chooser.least(share, 5.0) is not None]
+    weaker = chooser.least(whole[0], 5.0)
+    assert judge(judging, design.cells, weaker.effects(design, judging), weaker.mechanisms).missed(targets)
+    found = choose(design, [network], targets)
+    assert found.chosen.reserve < whole[0]
+    assert [own.missed(targets) for own in found.judged] == [[]]
 
 
 def test_storage_that_nothing_struck_is_not_safe():
