@@ -239,7 +239,7 @@ def test_too_few_injections_choose_nothing_and_say_so():
 
 
 def test_nothing_is_called_out_of_reach_before_the_strongest_set_was_judged():
-    """The fault: candidates began with a share that a weaker set kept, and stronger ones were never judged."""
+    """The fault: candidates began with a share that a weaker set kept; stronger ones were never judged."""
     storage = storage_of([(f"u.r{i}_q", 8, "ff", "abcd"[i % 4], "data") for i in range(60)])
     harmful = np.zeros(len(storage))
     for register in range(60):
