@@ -67,6 +67,7 @@ def made_with(
         golden_seconds=0.0,
         golden=(),
         audit=None,
+        recalled=0,
         failed=None,
         results=None,
     )

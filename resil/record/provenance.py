@@ -49,12 +49,12 @@ class Provenance(Document):
     """What made the results of a folder, and whether they may be used."""
 
     FILE: ClassVar[str] = "provenance.json"
-    SCHEMA: ClassVar[Literal[14]] = 14
+    SCHEMA: ClassVar[Literal[15]] = 15
     REMEDY: ClassVar[str] = (
         "move the folder away or choose another one with --out, and run the campaign again"
     )
 
-    schema_number: Literal[14] = Field(alias="schema")
+    schema_number: Literal[15] = Field(alias="schema")
     """Of a folder of results: another one is of another version, and is refused."""
     kind: Annotated[str, OneOf((RUN, ESTIMATE))]
     """What made the folder: `run` or `estimate`."""
@@ -89,7 +89,7 @@ class Provenance(Document):
     """Digests of the runs without a fault, one an input; empty of an estimate."""
     audit: AuditRecord | None
     """What the engine's audits have covered; null before the first."""
-    recalled: Count = 0
+    recalled: Count
     """Injections whose outcomes were taken from earlier campaigns, and not simulated; of merged runs
     the sum."""
     failed: str | None

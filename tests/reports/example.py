@@ -330,7 +330,7 @@ def example_summary(
             "One supply voltage, no multi-cell upsets, no combinational transients.",
         ],
         "provenance": {
-            "schema": 14,
+            "schema": 15,
             "kind": "run",
             "resil": "0.1.0",
             "python": "3.11.7",
@@ -347,6 +347,7 @@ def example_summary(
             "golden_seconds": 0.0,
             "golden": [],
             "audit": None,
+            "recalled": 0,
             "failed": None,
             "results": None,
         },

@@ -28,7 +28,15 @@ RECORDED = {
     **{"schema": Provenance.SCHEMA, "kind": RUN, "definition": dict(IDENTITY.definition)},
     **{"resil": "0.1.0", "python": "3.11", "platform": "Linux", "versions": {}, "hashes": {}, "seed": 7},
     **{"command": ["resil"], "started": "2026-01-01T00:00:00+00:00", "finished": None, "workers": 0},
-    **{"seconds": 0.0, "golden_seconds": 0.0, "golden": [], "audit": None, "failed": None, "results": None},
+    **{
+        "seconds": 0.0,
+        "golden_seconds": 0.0,
+        "golden": [],
+        "audit": None,
+        "recalled": 0,
+        "failed": None,
+        "results": None,
+    },
 }
 PROVENANCE = Provenance.read(json.dumps(RECORDED))
 FACTS = {"schema": Provenance.SCHEMA}

@@ -184,10 +184,10 @@ def test_a_sweep_saves_simulation(engine, sweeping, plain):
 
 
 def test_gates_that_differ_from_the_model_are_noticed(target, workload, elaboration, plain, monkeypatch):
-    whole = sweeps.read_gates(target, elaboration)
+    whole = read_gates(target, elaboration)
     gates = whole.gates.copy()
     gates[:, 0] = np.where(gates[:, 0] == 2, 4, gates[:, 0])
-    monkeypatch.setattr(sweeps, "read_gates", lambda *_: replace(whole, gates=gates))
+    monkeypatch.setattr(sweeps, "watched_gates", lambda *_: replace(whole, gates=gates))
     with VerilatorEngine(target, workload, elaboration, sweep=True) as made:
         assert by_fault(made.run(list(plain)[:50])) == {fault: plain[fault] for fault in list(plain)[:50]}
         assert "the gates and the model differ" in made.notes[0]
@@ -301,7 +301,7 @@ def test_few_faults_go_through_sweeps_where_nothing_has_to_be_built_for_them(
     def swept(*, engines=1, empty=False):
         with monkeypatch.context() as own, VerilatorEngine(target, workload, elaboration) as made:
             if empty:
-                own.setattr(shared, "read_gates", missing)
+                own.setattr(shared, "watched_gates", missing)
             made._shared.engines = engines
             assert by_fault(made.run(chosen)) == {fault: plain[fault] for fault in chosen}
             return made._acceleration.are_made

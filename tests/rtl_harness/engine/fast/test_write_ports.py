@@ -9,6 +9,7 @@ from resil.rtl_harness.design.elaboration import elaborate
 from resil.rtl_harness.engine.fast import acceleration as module
 from resil.rtl_harness.engine.fast.audit_sample import NOTHING
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
+from resil.rtl_harness.engine.fast.gates.gates import read_gates
 from resil.rtl_harness.engine.fast.native.injector import Shortcut
 from resil.rtl_harness.faults import Fault
 from tests.rtl_harness.engine.fast.lanes.test_machines import TARGET, WORKLOAD, faults_of
@@ -40,9 +41,9 @@ def test_the_last_port_wins(elaboration, faults, plain):
 
 
 def test_ports_in_another_order_are_found_out(elaboration, faults, plain, monkeypatch):
-    gates = module.read_gates(TARGET, elaboration)
+    gates = read_gates(TARGET, elaboration)
     turned = replace(gates, writes=gates.writes[::-1])
-    monkeypatch.setattr(module, "read_gates", lambda *_: turned)
+    monkeypatch.setattr(module, "watched_gates", lambda *_: turned)
     with VerilatorEngine(TARGET, WORKLOAD, elaboration, sweep=True, lanes=False, audit=NOTHING) as made:
         assert {injection.fault: injection for injection in made.run(faults)} == plain
         assert "the gates and the model differ in the word at byte" in made.notes[0]
