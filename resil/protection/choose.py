@@ -165,30 +165,30 @@ def choose(
 
 
 def _from_the_strongest(chooser: Chooser, seconds: float) -> Iterator[Candidate]:
-    """Yield sets of least area with less and less reserve, from the most that any set can have.
+    """Yield sets of least area with less and less reserve, from the most that any set can have."""
+    candidates = filter(None, (chooser.least(reserve, seconds) for reserve in RESERVES))
+    first = next(candidates, None)
+    if first is not None:
+        yield _strongest(chooser, first, seconds)
+        yield first
+        yield from candidates
 
-    Between the last share that no set keeps and the first that one does, the least is looked for: only of
-    the strongest set does it say something that it is not shown to keep the targets.
+
+def _strongest(chooser: Chooser, first: Candidate, seconds: float) -> Candidate:
+    """Return the set with the least share, by halvings between the first that is kept and the one before.
+
+    Only of the strongest set does it say something that it is not shown to keep the targets.
     """
-    below, found = RESERVES[0] / 2.0, False
-    for reserve in RESERVES:
-        candidate = chooser.least(reserve, seconds)
-        if candidate is None:
-            below = reserve
-            continue
-        if not found:
-            above, strongest = reserve, None
-            for _ in range(_HALVINGS):
-                between = sqrt(below * above)
-                own = chooser.least(between, seconds)
-                if own is None:
-                    below = between
-                else:
-                    above, strongest = between, own
-            if strongest is not None:
-                yield strongest
-            found = True
-        yield candidate
+    strongest = first
+    below = max((own for own in RESERVES if own < first.reserve), default=first.reserve / 2.0)
+    for _ in range(_HALVINGS):
+        between = sqrt(below * strongest.reserve)
+        own = chooser.least(between, seconds)
+        if own is None:
+            below = between
+        else:
+            strongest = own
+    return strongest
 
 
 def _within_limits(

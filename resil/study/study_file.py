@@ -200,9 +200,10 @@ def _refuse_repeated(
 ) -> None:
     """Note names that stand twice; one may that runs on other targets each time, with other inputs say."""
     slugs = [slug_of(name) for name in names]
+    on = on or [()] * len(names)
     for place, (name, slug) in enumerate(zip(names, slugs, strict=True)):
         before = [at for at in range(place) if slugs[at] == slug]
-        apart = name in {names[at] for at in before} and _share_nothing(on, [*before, place])
+        apart = name in {names[at] for at in before} and _disjoint([on[at] for at in (*before, place)])
         if name and before and not apart:
             other = names[before[0]]
             again = (
@@ -214,11 +215,10 @@ def _refuse_repeated(
             problems.add((table, name), f"[[{table}]]: expected each once, found {again}; {remedy}")
 
 
-def _share_nothing(on: Sequence[Sequence[str]], places: Sequence[int]) -> bool:
-    """Return whether these works name targets, and none in common."""
-    own = [on[place] for place in places] if on else [()]
-    targets = [target for names in own for target in names]
-    return all(own) and len(set(targets)) == len(targets)
+def _disjoint(on: Sequence[Sequence[str]]) -> bool:
+    """Return whether all of these name targets, and none in common."""
+    targets = [target for names in on for target in names]
+    return all(on) and len(set(targets)) == len(targets)
 
 
 def _protection(section: Section, there: bool, works: Sequence[StudyWork]) -> ProtectionWanted | None:
