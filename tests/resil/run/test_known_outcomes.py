@@ -12,7 +12,6 @@ import pytest
 
 import resil.folder.outcomes
 from resil.cli import main
-from resil.folder.outcomes import FOLDER
 from resil.folder.parts import read_part, write_part
 from testkit.stored_rows import rows
 
@@ -26,14 +25,6 @@ def design(tmp_path):
     copy = tmp_path / "awkward"
     shutil.copytree(AWKWARD, copy)
     return copy
-
-
-@pytest.fixture
-def stores(tmp_path, monkeypatch):
-    """Where outcomes are kept: a folder of the test's own."""
-    own = tmp_path / "cache" / FOLDER
-    monkeypatch.setattr(resil.folder.outcomes, "cache_root", lambda: own.parent)
-    return own
 
 
 @pytest.fixture

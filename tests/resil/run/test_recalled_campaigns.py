@@ -17,7 +17,6 @@ import resil.folder.parts
 import resil.run.campaign
 from resil.cli import main
 from resil.folder.audits import RECALLED, Audits
-from resil.folder.outcomes import FOLDER
 from resil.folder.parts import read_part, write_part
 from testkit.campaigns import TEXT, write_campaign
 from testkit.fake import FakeEngine, fake_bench
@@ -53,13 +52,6 @@ def engines(monkeypatch):
 
     monkeypatch.setattr(resil.run.campaign, "prepare", bench)
     return made
-
-
-@pytest.fixture
-def stores(tmp_path, monkeypatch):
-    own = tmp_path / "cache" / FOLDER
-    monkeypatch.setattr(resil.folder.outcomes, "cache_root", lambda: own.parent)
-    return own
 
 
 @pytest.fixture
