@@ -445,7 +445,7 @@ def test_the_columns_of_parts_and_the_number_of_the_folder_change_together():
         "alarm_cycle correction correction_cycle first second end_cycle status output_hash operation "
         "corruption"
     )
-    assert (Provenance.SCHEMA, " ".join(SCHEMA.names)) == (14, expected)
+    assert (Provenance.SCHEMA, " ".join(SCHEMA.names)) == (15, expected)
 
 
 def test_a_run_without_area_says_so_and_nothing_is_chosen_by_it(tmp_path, monkeypatch, capsys):
