@@ -21,6 +21,7 @@ from resil.campaign.section import Section
 from resil.campaign.technology_settings import BY, TechnologySettings, read_technology
 from resil.rtl_harness.engine.declaration import Ability, OptionValues
 from resil.rtl_harness.faults import Outcome
+from resil.rtl_harness.host import usable_processors
 
 BETWEEN = ("rewrite", "reset")
 MOST_INFERENCES = 1024
@@ -60,6 +61,11 @@ class ExecutionSettings:
     farm: FarmSettings | None = None
     options: OptionValues = field(default_factory=dict)
     recall: bool = False
+
+    @property
+    def processes(self) -> int:
+        """Simulator processes on this machine."""
+        return self.workers or usable_processors()
 
     @property
     def ends_at_detection(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -37,7 +37,8 @@ from resil.rtl_harness.design.hardware import with_hardware
 from resil.rtl_harness.design.operations import longest_operation
 from resil.rtl_harness.design.snapshot import rtl_digest
 from resil.rtl_harness.design.target import Target, load_target
-from resil.rtl_harness.engine.contract import GoldenRun
+from resil.rtl_harness.engine.contract import GoldenRun, golden_once
+from resil.rtl_harness.engine.fast.processes import run_chunks
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.redundancy import BuiltRtl, build_protection
 from resil.rtl_harness.redundancy.build import RTL, TARGET, require_empty
@@ -146,8 +147,9 @@ def _judged(
         proofs += prove_watchdog(made / RTL, timer.width, timer.limit)
         check_watched(protected, after)
     own = prepare(replace(campaign, target=made / TARGET), progress)
-    runs = same_runs(bench, own, progress, None if timer is None else timer.limit)
-    longest = max(map(_longest, runs), default=0)
+    runs, of_own = (runs_without_fault(each, progress, campaign.execution.processes) for each in (bench, own))
+    require_same_runs(bench, runs, of_own, None if timer is None else timer.limit)
+    longest = longest_of(runs)
     predicted, measured = _area(campaign, bench, plan, protected, after, built, known)
     bits: Counter[str] = Counter()
     for register in built.registers:
@@ -192,58 +194,63 @@ def _judged(
     )
 
 
-def same_runs(before: Bench, after: Bench, progress: Progress, limit: int | None = None) -> list[GoldenRun]:
+def require_same_runs(
+    bench: Bench, before: Sequence[GoldenRun], after: Sequence[GoldenRun], limit: int | None = None
+) -> None:
     """Compare the runs without a fault, of all inputs: the same outputs in the same cycles, and no alarm.
 
     Args:
-        before: The design without protection.
+        bench: What runs.
+        before: On the design without protection.
         after: With it.
-        progress: Shows what runs.
         limit: Of its watchdog in cycles, if it has one.
-
-    Returns:
-        Those of the design without protection.
 
     Raises:
         ConsistencyError: One differs.
         HarnessError: An operation takes longer than the watchdog waits.
     """
-    runs = []
-    for position, label in enumerate(before.inputs):
-        with progress.working("running without a fault"):
-            with before.engine(position) as engine:
-                run = engine.golden()
-            old, own = run.end, _longest(run)
-            runs.append(run)
-            if limit is not None and own >= limit:
-                raise HarnessError(
-                    f"{before.network.name}, input {label}: expected operations that end within the "
-                    f"watchdog's limit of {limit:,} cycles, found one of {own:,}: a false alarm; let this "
-                    "network take part in the choice, or leave the watchdog out"
-                )
-            with after.engine(position) as engine:
-                new = engine.golden().end
+    for label, old, new in zip(bench.inputs, before, after, strict=True):
+        if limit is not None and (own := _longest(old)) >= limit:
+            raise HarnessError(
+                f"{bench.network.name}, input {label}: expected operations that end within the "
+                f"watchdog's limit of {limit:,} cycles, found one of {own:,}: a false alarm; let this "
+                "network take part in the choice, or leave the watchdog out"
+            )
         for what, a, b in (
-            ("output", old.output_hash, new.output_hash),
-            ("cycles", old.end_cycle, new.end_cycle),
-            ("status", old.status, new.status),
-            ("alarms", [r.alarm for r in old.alarms], [r.alarm for r in new.alarms]),
+            ("output", old.end.output_hash, new.end.output_hash),
+            ("cycles", old.end.end_cycle, new.end.end_cycle),
+            ("status", old.end.status, new.end.status),
+            ("alarms", [r.alarm for r in old.end.alarms], [r.alarm for r in new.end.alarms]),
         ):
             if a != b:
                 raise ConsistencyError(
                     f"input {label}: expected the protected design to give the same {what} without a fault, "
                     f"{a}, found {b}: the folder was not written; please report it"
                 )
-    return runs
 
 
-def longest_operation_of(bench: Bench) -> int:
-    """Return the most cycles for which no operation ends in the runs without a fault."""
-    longest = 0
-    for position in range(len(bench.inputs)):
-        with bench.engine(position) as engine:
-            longest = max(longest, _longest(engine.golden()))
-    return longest
+def runs_without_fault(bench: Bench, progress: Progress, workers: int) -> list[GoldenRun]:
+    """Simulate each input without a fault, for who injects nothing.
+
+    The first is tried in full, with what injections take for granted, and builds what the others share.
+    """
+
+    def work(positions: Sequence[int]) -> Iterator[tuple[int, GoldenRun]]:
+        for position in positions:
+            with bench.engine(position) as engine:
+                yield position, golden_once(engine)
+
+    others = range(1, len(bench.inputs))
+    with progress.working(f"{bench.target_name}: running {bench.network.name} without a fault"):
+        with bench.engine(0) as engine:
+            found = {0: engine.golden()}
+        found.update(run_chunks([[position] for position in others], work, workers))
+    return [found[position] for position in range(len(bench.inputs))]
+
+
+def longest_of(runs: Iterable[GoldenRun]) -> int:
+    """Return the most cycles for which no operation ends in runs without a fault."""
+    return max(map(_longest, runs), default=0)
 
 
 def _longest(run: GoldenRun) -> int:

@@ -19,7 +19,7 @@ from resil.folder.store import CAMPAIGN, recorded_definition
 from resil.networks import zoo
 from resil.prepare import prepare, target_of
 from resil.progress import Progress
-from resil.protection.build_rtl import longest_operation_of, same_runs
+from resil.protection.build_rtl import longest_of, require_same_runs, runs_without_fault
 from resil.protection.confirm import Allowed, confirmation, latent_coverage, planned_upsets, weak_reserve
 from resil.protection.corners import corners_of
 from resil.protection.judges import require_sensitive
@@ -282,12 +282,15 @@ def _bit_exact(
     cycles: dict[str, list[int]] = {}
     beyond = []
     for name, work in found.items():
-        before = prepare(work, progress)
-        if limit is not None and name not in works and longest_operation_of(before) >= limit:
+        bench = prepare(work, progress)
+        before = runs_without_fault(bench, progress, work.execution.processes)
+        if limit is not None and name not in works and longest_of(before) >= limit:
             beyond.append(name)
             continue
-        after = prepare(replace(work, target=built.confirm_target), progress)
-        cycles[name] = [run.cycles for run in same_runs(before, after, progress, limit)]
+        protected = prepare(replace(work, target=built.confirm_target), progress)
+        after = runs_without_fault(protected, progress, work.execution.processes)
+        require_same_runs(bench, before, after, limit)
+        cycles[name] = [run.cycles for run in before]
     exact = BitExact(networks=tuple(sorted(cycles)), inputs=sum(map(len, cycles.values())), equal=True)
     return exact, sorted(beyond), cycles
 
@@ -313,7 +316,10 @@ def longest_operations(run_dirs: Sequence[Path], networks: Sequence[str], option
         return []
     progress = Progress()
     works = fresh_works(run_dirs, bearing(LookLedger(runs=run_dirs), run_dirs), networks)
-    return [longest_operation_of(prepare(work, progress)) for work in works.values()]
+    return [
+        longest_of(runs_without_fault(prepare(work, progress), progress, work.execution.processes))
+        for work in works.values()
+    ]
 
 
 def _planned(

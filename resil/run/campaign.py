@@ -60,7 +60,6 @@ from resil.results.write import Results
 from resil.rtl_harness.engine.contract import CampaignEngine, GoldenRun
 from resil.rtl_harness.errors import HarnessError, UnmappedSiteError
 from resil.rtl_harness.faults import Reported
-from resil.rtl_harness.host import usable_processors
 from resil.run.input_plan import with_planned_inputs
 from resil.run.probe import sanity_of
 from resil.run.recheck import golden_digests, require_same_golden, require_same_rows
@@ -279,7 +278,7 @@ class _CampaignRun:
         self._population = population
         self._folder = folder
         self._progress = progress
-        self._workers = campaign.execution.workers or usable_processors()
+        self._workers = campaign.execution.processes
         self._farm = farm
         self._known = known
         self._farmed: FarmExecutor | None = None

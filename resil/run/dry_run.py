@@ -22,7 +22,6 @@ from resil.reports.table import Column, Table
 from resil.results.named_runs import named_runs
 from resil.results.safety_grounds import check_safety
 from resil.results.summarise import technology_of
-from resil.rtl_harness.host import usable_processors
 from resil.run.campaign import require_all_mapped
 from resil.run.input_plan import as_planned, planned_before
 
@@ -104,7 +103,7 @@ def plan_run(
     values_each = 2 if campaign.faults.permanent else cycles
     done = len(stored_injections(out, bench.identity).injections) if out.exists() else 0
     left = max(0, campaign.faults.injections - done)
-    workers = campaign.execution.workers or usable_processors()
+    workers = campaign.execution.processes
     found = planned_before(asked, out, bench.hashes)
     seconds, basis = _duration(campaign, bench, out, left, workers)
     return RunPlan(

@@ -22,7 +22,6 @@ from resil.progress import Loudness, Progress, loudness
 from resil.record.study import StudyRecord
 from resil.record.study_cell import FAILED, WAITING, CellRecord
 from resil.reports import STUDY_REPORT, render_study, write_files
-from resil.rtl_harness.host import usable_processors
 from resil.run.campaign import run_campaign
 from resil.run.estimate import estimate_campaign
 from resil.study.answers import answered, unanswered
@@ -117,7 +116,7 @@ class _Study:
             self._worked = True
             self._write(finished=None)
         self._announce(len(waiting))
-        workers = self._study.rules.execution.workers or usable_processors()
+        workers = self._study.rules.execution.processes
         side = 1 if self._study.rules.execution.farm is not None else slots(waiting, workers)
         try:
             if side > 1:

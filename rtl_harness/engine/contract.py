@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple, Protocol, Self, TypedDict
+from typing import NamedTuple, Protocol, Self, TypedDict, runtime_checkable
 
 from resil.rtl_harness.design.elaboration import Elaboration
 from resil.rtl_harness.design.operations import Move
@@ -136,6 +136,24 @@ class RecordingEngine(CampaignEngine, Protocol):
     def replay(self, fault: Fault, waves: Path | None = None) -> Injection:
         """Simulate one fault, and write the waveform of it to `waves`."""
         ...
+
+
+@runtime_checkable
+class OnceEngine(CampaignEngine, Protocol):
+    """An engine that can simulate without a fault for less, if nothing is injected afterwards."""
+
+    def golden_once(self) -> GoldenRun:
+        """As `golden`, with nothing kept of it, and nothing tried of what injections take for granted.
+
+        Raises:
+            SimulationError: If the design does not finish.
+        """
+        ...
+
+
+def golden_once(engine: CampaignEngine) -> GoldenRun:
+    """Simulate without a fault, for who injects nothing: in the cheapest way that the engine has."""
+    return engine.golden_once() if isinstance(engine, OnceEngine) else engine.golden()
 
 
 class Limits(TypedDict):

@@ -23,7 +23,7 @@ from resil.rtl_harness.engine.fast.acceleration import IN_SWEEPS, Acceleration, 
 from resil.rtl_harness.engine.fast.audit_sample import AuditSample, AuditSize
 from resil.rtl_harness.engine.fast.audit_trials import AuditTrials
 from resil.rtl_harness.engine.fast.confirmed_answers import confirmed
-from resil.rtl_harness.engine.fast.golden import GoldenPass
+from resil.rtl_harness.engine.fast.golden import GoldenPass, once
 from resil.rtl_harness.engine.fast.model import CompiledModel
 from resil.rtl_harness.engine.fast.native.injector import Shortcut
 from resil.rtl_harness.engine.fast.native.library import ModelInstance
@@ -157,6 +157,12 @@ class VerilatorEngine:
             SimulationError: If the design does not finish, or has state that elaboration did not find.
         """
         return self._golden.run
+
+    def golden_once(self) -> GoldenRun:
+        """Simulate without a fault, and keep nothing of it; see `OnceEngine`."""
+        if self._passed is not None or self.workload.inferences > 1:
+            return self.golden()
+        return once(self._model, self._limits.golden_limit)
 
     @property
     def _sample(self) -> AuditSample:

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
-from resil.rtl_harness.design.operations import Move, operation_ends
+from resil.rtl_harness.design.operations import operation_ends
 from resil.rtl_harness.engine.contract import GoldenRun, check_second
 from resil.rtl_harness.engine.fast.absent import AbsentStorage
 from resil.rtl_harness.engine.fast.exits import Exits
@@ -40,32 +41,20 @@ class GoldenPass:
     def __init__(self, model: CompiledModel, limit: int, leave: bool) -> None:
         self._model = model
         self.notes: list[str] = []
-        end, ends, moves = self._simulated(limit)
+        stop = model.injector.golden(limit, several=model.workload.inferences > 1)
+        run = _golden_run(model, model.injector.cursor, stop, limit)
+        end = run.end
         self.contents = model.map.contents(model.injector.cursor)
         self.exits = self._made_exits(end) if leave else None
         check_state_is_whole(model, end)
-        AbsentStorage(model.elaboration.sites, model.map, model.start, self._ended, end).check(model.name)
+        AbsentStorage(model.elaboration.sites, model.map, model.start, partial(_ended, model), end).check(
+            model.name
+        )
         if pause := model.injector.pause:
             early = tuple(rise for rise in end.alarms if rise.cycle < pause)
             end = replace(end, first=model.end(model.injector.seek(pause), True, pause, early))
         check_second(model.target, model.workload, end)
-        self.run = GoldenRun(end, ends, moves)
-
-    def _simulated(self, limit: int) -> tuple[RunEnd, tuple[int, ...], tuple[Move, ...]]:
-        model = self._model
-        stop = model.injector.golden(limit, several=model.workload.inferences > 1)
-        end = self._ended(model.injector.cursor, stop)
-        if not end.finished:
-            raise SimulationError(
-                f"{model.name}: expected {model.target.done} within {limit} cycles, status is "
-                f"{end.status:#x}; check the memory images and the reset",
-                "done",
-            )
-        moves = ((0, model.origin.port(OutputPort.OPERATION)), *model.injector.cursor.operations())
-        return end, operation_ends(moves[1:]), tuple(moves)
-
-    def _ended(self, instance: ModelInstance, stop: Stop) -> RunEnd:
-        return self._model.end(instance, stop is Stop.DONE, instance.cycle, self._model.rises(instance))
+        self.run = replace(run, end=end)
 
     def _made_exits(self, end: RunEnd) -> Exits | None:
         model = self._model
@@ -82,6 +71,43 @@ class GoldenPass:
         exits = Exits(model.target, tail, model.map, model.injector)
         self.notes += exits.notes
         return exits
+
+
+def once(model: CompiledModel, limit: int) -> GoldenRun:
+    """Simulate without a fault and remember nothing: for who compares runs, and injects nothing.
+
+    It tries nothing of what injections take for granted.
+
+    Args:
+        model: The compiled design, with one inference.
+        limit: Cycles after which it counts as not finishing.
+
+    Raises:
+        SimulationError: If the design does not finish.
+    """
+    with model.start() as instance:
+        return _golden_run(model, instance, instance.run(limit), limit)
+
+
+def _golden_run(model: CompiledModel, instance: ModelInstance, stop: Stop, limit: int) -> GoldenRun:
+    """Return the run without a fault that an instance has come to the end of.
+
+    Raises:
+        SimulationError: If it did not finish.
+    """
+    end = _ended(model, instance, stop)
+    if not end.finished:
+        raise SimulationError(
+            f"{model.name}: expected {model.target.done} within {limit} cycles, status is "
+            f"{end.status:#x}; check the memory images and the reset",
+            "done",
+        )
+    moves = ((0, model.origin.port(OutputPort.OPERATION)), *instance.operations())
+    return GoldenRun(end, operation_ends(moves[1:]), tuple(moves))
+
+
+def _ended(model: CompiledModel, instance: ModelInstance, stop: Stop) -> RunEnd:
+    return model.end(instance, stop is Stop.DONE, instance.cycle, model.rises(instance))
 
 
 def check_state_is_whole(model: CompiledModel, end: RunEnd) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Processes that share injections: copies of this one, which therefore know the golden run already."""
+"""Processes that share work: copies of this one, which therefore know the golden run already."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from resil.rtl_harness.errors import HarnessError, SimulationError
-from resil.rtl_harness.faults import Fault, Injection
+from resil.rtl_harness.faults import Injection
 from resil.rtl_harness.host import end_with
 
 # Outcomes that a worker sends together at most, and seconds that one waits at most while others come.
@@ -46,13 +46,13 @@ class EngineOutcome(NamedTuple):
     in_lane: bool = False
 
 
-Work = Callable[[Sequence[Fault]], Iterator[EngineOutcome]]
+T = TypeVar("T")
+R = TypeVar("R")
+Work = Callable[[Sequence[T]], Iterator[R]]
 
 
-def run_chunks(
-    chunks: Sequence[Sequence[Fault]], work: Work, workers: int
-) -> Generator[EngineOutcome, None, None]:
-    """Yield the outcomes of all faults, in the order in which they are ready.
+def run_chunks(chunks: Sequence[Sequence[T]], work: Work[T, R], workers: int) -> Generator[R, None, None]:
+    """Yield what work makes of all chunks, as of faults their outcomes, in the order in which that is ready.
 
     Workers take a chunk at a time. They are ended when the iterator is closed, and by the system if this
     process dies.
@@ -71,8 +71,8 @@ def run_chunks(
         pool.close()
 
 
-class _Pool:
-    def __init__(self, work: Work, workers: int) -> None:
+class _Pool(Generic[T, R]):
+    def __init__(self, work: Work[T, R], workers: int) -> None:
         context = multiprocessing.get_context("fork")
         self._processes: dict[Connection, BaseProcess] = {}
         for _ in range(workers):
@@ -84,8 +84,8 @@ class _Pool:
             theirs.close()
             self._processes[ours] = process
 
-    def run(self, chunks: deque[Sequence[Fault]]) -> Iterator[EngineOutcome]:
-        busy: dict[Connection, Sequence[Fault]] = {}
+    def run(self, chunks: deque[Sequence[T]]) -> Iterator[R]:
+        busy: dict[Connection, Sequence[T]] = {}
         for connection in self._processes:
             if chunks:
                 connection.send(chunks[0])
@@ -113,17 +113,16 @@ class _Pool:
         for process in self._processes.values():
             process.join()
 
-    def _receive(self, connection: Connection, chunk: Sequence[Fault]) -> list[EngineOutcome]:
-        """Return some outcomes of a chunk; none when it is done."""
+    def _receive(self, connection: Connection, chunk: Sequence[T]) -> list[R]:
+        """Return some of what was made of a chunk; nothing when it is done."""
         try:
             answer = connection.recv()
         except (EOFError, OSError) as error:
             process = self._processes[connection]
             process.join(timeout=5)
             raise SimulationError(
-                f"a worker ended with exit code {process.exitcode} while it simulated one of the "
-                f"{len(chunk)} faults from {chunk[0]} to {chunk[-1]}; "
-                "run them with one worker to see which",
+                f"a worker ended with exit code {process.exitcode} while it worked on one of "
+                f"{len(chunk)}, from {chunk[0]} to {chunk[-1]}; run them with one worker to see which",
                 "worker",
             ) from error
         if isinstance(answer, BaseException):
@@ -142,7 +141,7 @@ def _kept_from_collection() -> Iterator[None]:
         gc.unfreeze()
 
 
-def _serve(work: Work, connection: Connection, others: Sequence[Connection], parent: int) -> None:
+def _serve(work: Work[T, R], connection: Connection, others: Sequence[Connection], parent: int) -> None:
     """Answer until the parent has gone; `others` are its own ends, which a fork leaves open here."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -161,8 +160,8 @@ def _serve(work: Work, connection: Connection, others: Sequence[Connection], par
     os._exit(0)
 
 
-def _answer(outcomes: Iterator[EngineOutcome], connection: Connection) -> None:
-    some: list[EngineOutcome] = []
+def _answer(outcomes: Iterator[R], connection: Connection) -> None:
+    some: list[R] = []
     sent = time.monotonic()
     for outcome in outcomes:
         some.append(outcome)

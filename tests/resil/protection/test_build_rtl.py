@@ -4,15 +4,23 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
+from resil.campaign.campaign import load_campaign
 from resil.cli import main
+from resil.errors import ConsistencyError
+from resil.prepare import prepare
+from resil.progress import Progress
+from resil.protection.build_rtl import longest_of, require_same_runs, runs_without_fault
 from resil.protection.groups_to_build import groups_of
 from resil.protection.options import ProtectionError, load_options
 from resil.record.protection_build import Build
 from resil.rtl_harness.design.elaboration import elaborate
 from resil.rtl_harness.design.target import load_target
+from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.faults import Reported, Rise
 from resil.rtl_harness.redundancy import Mechanism, ProtectionGroup
 from tests.resil.protection.plans import group, plan_of
 
@@ -152,3 +160,40 @@ def test_groups_of_registers_become_rtl(run, tmp_path, capsys):
     assert plan["built"]["bit_exact"]["equal"]
     assert all(group["parts"] for group in plan["groups"])
     assert load_target(made / "target.toml").alarms
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_runs_without_a_fault_are_in_the_order_of_inputs_and_of_the_design_that_is_asked(run, workers):
+    bench = prepare(load_campaign(run / "campaign.toml"), Progress())
+    found = runs_without_fault(
+        replace(bench, inputs=(0, 1, 0), engine=lambda k: bench.engine(k % 2)), Progress(), workers
+    )
+    expected = []
+    for position in (0, 1, 0):
+        with bench.engine(position) as engine:
+            expected.append(engine.golden())
+    assert found == expected
+    assert found[0] != found[1]
+
+
+@pytest.mark.parametrize("place", [0, 1])
+@pytest.mark.parametrize(
+    ("what", "end"),
+    [
+        ("output", {"output": b"other"}),
+        ("cycles", {"end_cycle": 1}),
+        ("status", {"status": 77}),
+        ("alarms", {"alarms": (Rise("parity", Reported.DETECTED, 3),)}),
+    ],
+)
+def test_a_protected_design_that_does_something_else_on_any_input_is_not_written(run, place, what, end):
+    bench = prepare(load_campaign(run / "campaign.toml"), Progress())
+    runs = runs_without_fault(bench, Progress(), 1)
+    require_same_runs(bench, runs, runs)
+    other = [replace(own, end=replace(own.end, **end)) if k == place else own for k, own in enumerate(runs)]
+    with pytest.raises(ConsistencyError, match=f"input {place}: .* the same {what} "):
+        require_same_runs(bench, runs, other)
+    longest = longest_of(runs)
+    require_same_runs(bench, runs, runs, longest + 1)
+    with pytest.raises(HarnessError, match="false alarm"):
+        require_same_runs(bench, runs, runs, longest)

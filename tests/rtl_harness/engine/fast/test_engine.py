@@ -9,6 +9,7 @@ import pytest
 from resil.rtl_harness.cache import NotMadeError
 from resil.rtl_harness.design.elaboration import elaborate
 from resil.rtl_harness.design.sites import SiteTable
+from resil.rtl_harness.engine.contract import golden_once
 from resil.rtl_harness.engine.fast import acceleration as sweeps
 from resil.rtl_harness.engine.fast import golden, model, shared
 from resil.rtl_harness.engine.fast.audit_sample import NOTHING
@@ -424,3 +425,18 @@ def test_a_golden_run_that_does_not_end_is_an_error(target, workload, elaboratio
         pytest.raises(SimulationError, check=about("done")),
     ):
         made.golden()
+    with (
+        VerilatorEngine(target, workload, elaboration, golden_limit=100) as made,
+        pytest.raises(SimulationError, check=about("done")),
+    ):
+        made.golden_once()
+
+
+def test_one_run_without_a_fault_is_the_golden_run_with_nothing_kept_of_it(
+    target, workload, elaboration, engine, monkeypatch
+):
+    with VerilatorEngine(target, workload, elaboration) as made:
+        monkeypatch.setattr(made.model.injector, "golden", None)
+        assert golden_once(made) == made.golden_once() == engine.golden()
+    with CocotbEngine(target, workload, elaboration) as reference:
+        assert golden_once(reference) == engine.golden()
