@@ -80,6 +80,10 @@ class Campaign:
     between: str = BETWEEN[0]
     options: tuple[str, ...] = field(default=(), compare=False)
 
+    def with_workers(self, workers: int | None) -> Campaign:
+        """Return the campaign with as many simulator processes; as it is if None are said."""
+        return self if workers is None else replace(self, execution=replace(self.execution, workers=workers))
+
     @property
     def network(self) -> NetworkSettings:
         """The network; CampaignError if the campaign has none, but a workload."""

@@ -19,6 +19,7 @@ from resil.prepare import prepare, target_of
 from resil.progress import Progress
 from resil.protection.groups_to_build import groups_of, watchdog_of
 from resil.protection.options import OptionSet, load_options
+from resil.protection.wanted import ProtectionRequest
 from resil.record.protection import Protection
 from resil.record.protection_build import (
     AreaMeasured,
@@ -50,7 +51,11 @@ from resil.rtl_harness.redundancy.watchdog import check_watched, prove_watchdog
 
 
 def build_plan(
-    run_dirs: Sequence[Path], plan: Protection, folder: Path, *, options: Path | None = None
+    run_dirs: Sequence[Path],
+    plan: Protection,
+    folder: Path,
+    wanted: ProtectionRequest,
+    progress: Progress,
 ) -> Build:
     """Build the protection of a plan into the target of a run, prove it and measure it.
 
@@ -60,7 +65,8 @@ def build_plan(
         run_dirs: The runs that the plan is for; without a fault the first is run.
         plan: As each of them keeps it, with the figures of one of them.
         folder: That is made.
-        options: The file of options that the plan was chosen from, too.
+        wanted: What was asked, with the file of options that the plan was chosen from, too.
+        progress: For what goes on.
 
     Returns:
         What the folder records.
@@ -73,10 +79,9 @@ def build_plan(
     """
     require_empty(folder)
     run_dir = run_dirs[0]
-    progress = Progress()
-    campaign = load_campaign(run_dir / CAMPAIGN)
+    campaign = load_campaign(run_dir / CAMPAIGN).with_workers(wanted.workers)
     target = target_of(campaign)
-    known = load_options(options).for_clusters(campaign.faults.clusters)
+    known = load_options(wanted.options).for_clusters(campaign.faults.clusters)
     groups, watchdog = groups_of(plan, known, target.blocks), watchdog_of(plan, known)
     bench = prepare(campaign, progress)
     if not plan.from_estimate:

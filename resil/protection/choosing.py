@@ -48,7 +48,11 @@ class Chosen:
 
 
 def choose_plan(
-    runs_or_models: Sequence[Path], wanted: ProtectionRequest, *, buildable: bool = False
+    runs_or_models: Sequence[Path],
+    wanted: ProtectionRequest,
+    progress: Progress,
+    *,
+    buildable: bool = False,
 ) -> Chosen:
     """Choose protections for all runs at once, keep the plan in each, and write their reports again.
 
@@ -59,6 +63,7 @@ def choose_plan(
         runs_or_models: Finished runs on one target, a network each, or one estimate, and sensitivity models,
             whose injections help to choose.
         wanted: What is asked.
+        progress: For what goes on.
         buildable: Offer only what can be built, and shown by injecting into it.
 
     Raises:
@@ -82,11 +87,17 @@ def choose_plan(
     if wanted.reuse and (plan := kept_choice(found, name, granularity, asked, rests_on(basis))) is not None:
         return Chosen(found, plan)
     watched = buildable and wanted.verify
-    longest = longest_operations(run_dirs, wanted.networks, wanted.options) if watched else ()
+    longest = longest_operations(run_dirs, wanted, progress) if watched else ()
     design = basis.design(known, granularity, buildable=buildable, also_longest=longest)
     learnt = [ChoosingModel(model=path.name, sha256=file_digest(path)) for path in models]
     plans = _plans(
-        basis, design, asked, granularity, models, Origin(name, tuple(rests_on(basis)), tuple(learnt))
+        basis,
+        design,
+        asked,
+        granularity,
+        models,
+        progress,
+        Origin(name, tuple(rests_on(basis)), tuple(learnt)),
     )
     for own, plan in zip(found, plans, strict=True):
         Results(own.summary, keep_plan(own, plan)).write(own.path)
@@ -135,9 +146,10 @@ def _plans(
     asked: Targets,
     granularity: Granularity,
     models: Sequence[Path],
+    progress: Progress,
     origin: Origin,
 ) -> list[Protection]:
-    Progress().stage(
+    progress.stage(
         f"choosing among {len(design.units):,} units for {len(basis.networks)} networks, "
         f"{sum(len(n.bit) if n.limits is None else n.limits.injections for n in basis.networks):,} injections"
     )

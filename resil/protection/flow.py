@@ -15,6 +15,7 @@ from resil.folder.kept_plans import (
     note_build,
     state_of,
 )
+from resil.progress import Progress
 from resil.protection.build_rtl import build_plan, built_before, require_unchanged
 from resil.protection.choosing import choose_plan
 from resil.protection.options import ProtectionError
@@ -88,7 +89,10 @@ class Protected:
 
 
 def protect(
-    runs_or_models: Sequence[Path], wanted: ProtectionRequest, place: Place | None = None
+    runs_or_models: Sequence[Path],
+    wanted: ProtectionRequest,
+    place: Place | None = None,
+    progress: Progress | None = None,
 ) -> Protected:
     """Choose a protection, build it, inject into it, and keep all of that in the runs and beside the build.
 
@@ -99,6 +103,7 @@ def protect(
         runs_or_models: Finished runs on one target, a network each, or one estimate; and models.
         wanted: What is asked.
         place: Where it is built; None to choose alone.
+        progress: For what goes on.
 
     Raises:
         StoreError, ConsistencyError, HarnessError, NetworkError, ProtectionError: As the steps.
@@ -110,27 +115,21 @@ def protect(
             "from took part in choosing, and which they are is not known",
             "--verify",
         )
-    chosen = choose_plan(runs_or_models, wanted, buildable=place is not None)
+    progress = progress or Progress()
+    chosen = choose_plan(runs_or_models, wanted, progress, buildable=place is not None)
     run_dirs = [own.path for own in chosen.found]
     folder = build = confirmation = None
     if place is not None and not (wanted.reuse and chosen.plan.result != OPTIMAL):
         folder = place(chosen.plan)
         build = built_before(folder, chosen.plan) if wanted.verify else None
         if build is None:
-            build = build_plan(run_dirs, chosen.plan, folder, options=wanted.options)
+            build = build_plan(run_dirs, chosen.plan, folder, wanted, progress)
         for run_dir in run_dirs:
             note_build(run_dir, chosen.plan.name, folder)
         if wanted.verify and wanted.reuse and confirmation_of(folder, build) is not None:
             require_unchanged(folder)
         elif wanted.verify:
-            confirmation = verify_build(
-                run_dirs,
-                chosen.plan,
-                folder,
-                options=wanted.options,
-                networks=wanted.networks,
-                seed=wanted.seed,
-            )
+            confirmation = verify_build(run_dirs, chosen.plan, folder, wanted, progress)
     for own in chosen.found if place is not None else ():
         Results(own.summary, accepted_plan(own.path, own.digest)).write(own.path)
     first = chosen.found[0]

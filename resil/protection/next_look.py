@@ -34,6 +34,7 @@ def next_look(
     asked: str,
     networks: Sequence[str],
     seed: int | None,
+    progress: Progress,
 ) -> tuple[dict[str, Campaign], ProtectionLook]:
     """Return what judges, as campaigns by name, and the look that it is.
 
@@ -46,8 +47,9 @@ def next_look(
         folder: Of the build.
         digest: Of its RTL.
         asked: Digest of what the plan promises and of how much is injected.
-        networks: As `verify_build` takes them.
-        seed: Likewise.
+        networks: Names of zoo networks, or campaign files whose [network] or [workload] is taken.
+        seed: Of the new injections; None for one that was not used yet.
+        progress: For what goes on.
 
     Raises:
         StoreError, HarnessError, NetworkError: As `verify_build`.
@@ -57,12 +59,12 @@ def next_look(
     last, result = at_this[-1] if at_this else (None, None)
     if last is not None and result is None and last.asked == asked and seed in (None, last.seed):
         others = [own for own in looks if own[0] != last]
-        works, judges = _judges(run_dirs, others, networks)
+        works, judges = _judges(run_dirs, others, networks, progress)
         if [own.content for own in judges] == [own.content for own in last.judges]:
             refuse_known_judges(judges, others)
             return works, last
     seed = fresh_seed(run_dirs, looks, digest, seed, folder)
-    works, judges = _judges(run_dirs, looks, networks)
+    works, judges = _judges(run_dirs, looks, networks, progress)
     refuse_known_judges(judges, looks)
     number = len(at_this) + 1
     campaign = load_campaign(run_dirs[0] / CAMPAIGN)
@@ -88,10 +90,10 @@ def registered(ledger: LookLedger, look: ProtectionLook, injections: int) -> Pro
 
 
 def _judges(
-    run_dirs: Sequence[Path], looks: Results, networks: Sequence[str]
+    run_dirs: Sequence[Path], looks: Results, networks: Sequence[str], progress: Progress
 ) -> tuple[dict[str, Campaign], list[Judge]]:
-    works = fresh_works(run_dirs, looks, networks)
-    return works, [judge_of(name, work, Progress()) for name, work in works.items()]
+    works = fresh_works(run_dirs, looks, networks, progress)
+    return works, [judge_of(name, work, progress) for name, work in works.items()]
 
 
 def _identities(run_dirs: Sequence[Path]) -> tuple[str, ...]:

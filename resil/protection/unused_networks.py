@@ -57,13 +57,16 @@ def fresh_seed(run_dirs: Sequence[Path], looks: Results, digest: str, seed: int 
     return seed
 
 
-def fresh_works(run_dirs: Sequence[Path], looks: Results, asked: Sequence[str]) -> dict[str, Campaign]:
+def fresh_works(
+    run_dirs: Sequence[Path], looks: Results, asked: Sequence[str], progress: Progress
+) -> dict[str, Campaign]:
     """Return what runs on the protected design, as campaigns, by name.
 
     Args:
         run_dirs: The runs that chose.
         looks: That bear on them: where nothing is asked, no zoo network is taken that was in one that failed.
         asked: Names of zoo networks, or campaign files.
+        progress: For what goes on.
 
     Raises:
         StoreError: It took part in the choice, or there is none.
@@ -91,7 +94,7 @@ def fresh_works(run_dirs: Sequence[Path], looks: Results, asked: Sequence[str]) 
     works: dict[str, Campaign] = {}
     for work in chosen:
         name = work_label(work)
-        if name in own or _same_work(work, definitions):
+        if name in own or _same_work(work, definitions, progress):
             raise StoreError(
                 f"--verify-network: {name} took part in the choice; give another network",
                 "--verify-network.choice",
@@ -156,8 +159,8 @@ def of_the_zoo(campaign: Campaign) -> bool:
     return isinstance(campaign.work, NetworkSettings) and campaign.work.path.startswith(ZOO_PREFIX)
 
 
-def _same_work(work: Campaign, definitions: Sequence[Mapping[str, str]]) -> bool:
+def _same_work(work: Campaign, definitions: Sequence[Mapping[str, str]], progress: Progress) -> bool:
     """Whether the network of one of the runs, or its workload, is that of another campaign."""
-    here = prepare(work, Progress()).identity.definition
+    here = prepare(work, progress).identity.definition
     key = "network" if "network" in here else "workloads"
     return any(here[key] == definition.get(key) for definition in definitions)

@@ -36,6 +36,7 @@ from resil.protection.unused_networks import (
     of_the_zoo,
     work_label,
 )
+from resil.protection.wanted import ProtectionRequest
 from resil.record.blocks import LOGIC
 from resil.record.golden import DIFFERS
 from resil.record.protection import Protection
@@ -88,10 +89,9 @@ def verify_build(
     run_dirs: Sequence[Path],
     plan: Protection,
     folder: Path,
+    wanted: ProtectionRequest,
+    progress: Progress,
     *,
-    options: Path | None = None,
-    networks: Sequence[str] = (),
-    seed: int | None = None,
     sizes: Sizes | None = None,
 ) -> Confirmation:
     """Inject into built protection once, judge its plan by that alone, and keep what was found.
@@ -100,9 +100,8 @@ def verify_build(
         run_dirs: The runs that the plan is for; predicted is the most that it predicts for any of them.
         plan: As the first keeps it.
         folder: Of the build.
-        options: The file of options that the plan was chosen from, too.
-        networks: Names of zoo networks, or campaign files whose [network] or [workload] is taken.
-        seed: Of the new injections; None for one that was not used yet.
+        wanted: What was asked, with the file of options that the plan was chosen from, too.
+        progress: For what goes on.
         sizes: How many; None for the usual numbers.
 
     Returns:
@@ -115,17 +114,17 @@ def verify_build(
         ConsistencyError: Without a fault the protected design does something else than the source.
         HarnessError, NetworkError: The target or a network cannot be used.
     """
-    progress = Progress()
-    campaign = load_campaign(run_dirs[0] / CAMPAIGN)
-    known = load_options(options).for_clusters(campaign.faults.clusters)
+    campaign = load_campaign(run_dirs[0] / CAMPAIGN).with_workers(wanted.workers)
+    known = load_options(wanted.options).for_clusters(campaign.faults.clusters)
     built = read_built(folder, plan, known, campaign, progress)
     ledger, digest = LookLedger(folder, run_dirs), rtl_digest(built.target)
     kept = [plan, *(kept_plan(run_dir, plan.name) for run_dir in run_dirs[1:])]
     plan = max(kept, key=lambda own: (own.fit or 0.0) + (0.0 if own.logic is None else own.logic.fit_hi))
     sizes, promised = sizes or Sizes(), plan.plain()
     asked = content_key(repr(sizes), *(json_text(promised[key]) for key in _PROMISED))
-    works, look = next_look(ledger, run_dirs, folder, digest, asked, networks, seed)
-    chose = [load_campaign(run_dir / CAMPAIGN) for run_dir in run_dirs]
+    works, look = next_look(ledger, run_dirs, folder, digest, asked, wanted.networks, wanted.seed, progress)
+    works = {name: work.with_workers(wanted.workers) for name, work in works.items()}
+    chose = [load_campaign(run_dir / CAMPAIGN).with_workers(wanted.workers) for run_dir in run_dirs]
     exact, beyond, cycles = _bit_exact(chose, built, works, progress)
     moments = min(map(sum, (cycles[name] for name in works)))
     spread = by_raw_rate(FinishedRun(run_dirs[0]), campaign, sizes.unprotected, moments)
@@ -295,15 +294,15 @@ def _bit_exact(
     return exact, sorted(beyond), cycles
 
 
-def longest_operations(run_dirs: Sequence[Path], networks: Sequence[str], options: Path | None) -> list[int]:
+def longest_operations(run_dirs: Sequence[Path], wanted: ProtectionRequest, progress: Progress) -> list[int]:
     """Return the longest operations in cycles of the networks that a confirmation will run.
 
     A watchdog has to let them through; how long they take without a fault says nothing of what faults do.
 
     Args:
         run_dirs: The runs that choose.
-        networks: As `verify_build` takes them.
-        options: Likewise.
+        wanted: What is asked.
+        progress: For what goes on.
 
     Returns:
         One for each network; nothing if there is no watchdog to be offered.
@@ -312,13 +311,14 @@ def longest_operations(run_dirs: Sequence[Path], networks: Sequence[str], option
         StoreError, HarnessError, NetworkError: As `verify_build`.
     """
     target = target_of(load_campaign(run_dirs[0] / CAMPAIGN))
-    if WATCHDOG not in load_options(options).options or not target.operation:
+    if WATCHDOG not in load_options(wanted.options).options or not target.operation:
         return []
-    progress = Progress()
-    works = fresh_works(run_dirs, bearing(LookLedger(runs=run_dirs), run_dirs), networks)
+    looks = bearing(LookLedger(runs=run_dirs), run_dirs)
+    works = fresh_works(run_dirs, looks, wanted.networks, progress)
+    shared = [work.with_workers(wanted.workers) for work in works.values()]
     return [
         longest_of(runs_without_fault(prepare(work, progress), progress, work.execution.processes))
-        for work in works.values()
+        for work in shared
     ]
 
 

@@ -24,6 +24,7 @@ class ProtectionRequest:
         verify: Inject into what is built.
         networks: Zoo networks or campaign files that confirm; nothing for two of the zoo.
         seed: Of the injections that confirm; None for an unused one.
+        workers: Simulator processes; None for as many as the first run has.
         reuse: Take a plan, a build and a confirmation that are there already for just this.
     """
 
@@ -35,6 +36,7 @@ class ProtectionRequest:
     verify: bool = False
     networks: tuple[str, ...] = ()
     seed: int | None = None
+    workers: int | None = None
     reuse: bool = False
 
     def plan_name(self, asked: Targets, granularity: Granularity) -> str:

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
 from resil.campaign.campaign import load_campaign
 from resil.errors import ConsistencyError
 from resil.folder.kept_plans import build_folder
+from resil.progress import Progress
 from resil.protection.build_rtl import built_before, require_unchanged
 from resil.protection.flow import protect
 from resil.protection.wanted import ProtectionRequest
@@ -26,7 +28,12 @@ _PROBLEMS: tuple[type[Exception], ...] = (ConsistencyError, *USER_ERRORS)
 
 
 def protect_target(
-    wanted: ProtectionWanted, target: str, cells: Sequence[CellRecord], out: Path
+    wanted: ProtectionWanted,
+    target: str,
+    cells: Sequence[CellRecord],
+    out: Path,
+    workers: int | None = None,
+    progress: Progress | None = None,
 ) -> TargetProtection:
     """Return what is known of a target's protection; choose it if all its networks are there.
 
@@ -39,6 +46,8 @@ def protect_target(
         target: Its name.
         cells: Its own.
         out: Folder of the study.
+        workers: Simulator processes; None for as many as the cells had.
+        progress: For what goes on.
     """
     if (row := settled(wanted, target, cells)) is not None:
         return row
@@ -46,8 +55,9 @@ def protect_target(
     try:
         found = protect(
             [out / cell.run for cell in cells],
-            _wanted(wanted),
+            replace(_wanted(wanted), workers=workers),
             (lambda plan: _folder_of(plan, place)) if wanted.verify_networks else None,
+            progress,
         )
         row = chosen(target, found.protection)
         built = build_folder(found.run_dir, found.plan)

@@ -6,20 +6,19 @@ from __future__ import annotations
 import shlex
 import time
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 from resil.bench.identity import Identity
-from resil.campaign.campaign import Campaign
 from resil.errors import ConsistencyError, Interrupted, StoreError
 from resil.farm.cluster import open_farm
 from resil.farm.ledger import FarmGoneError
 from resil.folder.finished import Finished, finished_results
 from resil.folder.provenance import now
 from resil.progress import Loudness, Progress, loudness
-from resil.record.study import StudyRecord
+from resil.record.study import StudyRecord, TargetProtection
 from resil.record.study_cell import FAILED, WAITING, CellRecord
 from resil.reports import STUDY_REPORT, render_study, write_files
 from resil.run.campaign import run_campaign
@@ -39,10 +38,10 @@ from resil.study.folder import (
 from resil.study.growth import growth
 from resil.study.pace import StudyPace
 from resil.study.protect import protect_target
-from resil.study.protection import NOT_FINISHED, unassessed
+from resil.study.protection import NOT_FINISHED, settled, unassessed
 from resil.study.rows import Row, block_rows, write_rows
-from resil.study.side_by_side import CellEnd, SideBySide, slots
-from resil.study.study import Study, StudyCell
+from resil.study.side_by_side import PartEnd, SideBySide, slots
+from resil.study.study import ProtectionWanted, Study, StudyCell, StudyTarget
 from resil.study.time_spent import BUILDS, CELLS, PROTECTION, Spent
 from resil.study.verdict import study_verdict
 from resil.user_errors import USER_ERRORS
@@ -116,11 +115,10 @@ class _Study:
             self._worked = True
             self._write(finished=None)
         self._announce(len(waiting))
-        workers = self._study.rules.execution.processes
-        side = 1 if self._study.rules.execution.farm is not None else slots(waiting, workers)
+        side = self._side(waiting)
         try:
             if side > 1:
-                self._carry_out_together(waiting, workers, side)
+                self._carry_out_together(waiting, side)
             else:
                 for place, cell in enumerate(waiting, start=1):
                     with self._timed(cell.target, CELLS):
@@ -142,7 +140,12 @@ class _Study:
         built = self._progress.built_seconds - built
         self._take(cell, replace(end, built=built, seconds=time.monotonic() - began))
 
-    def _carry_out_together(self, waiting: Sequence[StudyCell], workers: int, side: int) -> None:
+    def _side(self, cells: Sequence[StudyCell]) -> int:
+        """Return how many parts that run what these cells do are carried out side by side."""
+        execution = self._study.rules.execution
+        return 1 if execution.farm is not None else slots(cells, execution.processes)
+
+    def _carry_out_together(self, waiting: Sequence[StudyCell], side: int) -> None:
         """Carry out cells side by side; a second that several share counts a part of it for each."""
         places = {cell.folder: place for place, cell in enumerate(waiting, start=1)}
 
@@ -150,7 +153,7 @@ class _Study:
             text = f"cell {places[cell.folder]} of {len(waiting)}: {cell.name}"
             self._progress.stage(f"{text}{', predicted' if cell.predicted else ''}")
 
-        together = SideBySide(self._attempt, workers, side, self._progress)
+        together = SideBySide(self._attempt, self._study.rules.execution.processes, side, self._progress)
         self._pace.side = side
         try:
             for cell, end in together.run(waiting, began):
@@ -161,7 +164,7 @@ class _Study:
         except Interrupted:
             raise Interrupted(self._go_on()) from None
 
-    def _attempt(self, cell: StudyCell, workers: int | None, progress: Progress) -> CellEnd:
+    def _attempt(self, cell: StudyCell, workers: int | None, progress: Progress) -> PartEnd[None]:
         """Carry out a cell into its folders, and say how that ended.
 
         Raises:
@@ -170,28 +173,28 @@ class _Study:
         try:
             self._work_on(cell, workers, progress)
         except (KeyboardInterrupt, Interrupted):
-            return CellEnd(interrupted=True)
+            return PartEnd(interrupted=True)
         except FarmGoneError as error:
             raise FarmGoneError(f"{error}: {self._go_on()}") from None
         except Exception as error:
             return self._failure(cell, error)
-        return CellEnd()
+        return PartEnd()
 
-    def _failure(self, cell: StudyCell, error: Exception) -> CellEnd:
+    def _failure(self, cell: StudyCell, error: Exception) -> PartEnd[None]:
         if isinstance(error, USER_ERRORS):
-            return CellEnd(str(error))
+            return PartEnd(error=str(error))
         if isinstance(error, OSError):
             file = error.filename or self._out / cell.folder
-            return CellEnd(f"{file}: cannot be read or written ({error.strerror}); free it and go on")
+            return PartEnd(error=f"{file}: cannot be read or written ({error.strerror}); free it and go on")
         if isinstance(error, ConsistencyError):
-            return CellEnd(str(error), internal=True)
+            return PartEnd(error=str(error), internal=True)
         if loudness() is Loudness.VERBOSE:
             self._progress.warn(traceback.format_exc().rstrip())
         trail = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{Path(trail.filename).name}, line {trail.lineno}"
-        return CellEnd(f"internal error: {type(error).__name__}: {error} ({where})", internal=True)
+        return PartEnd(error=f"internal error: {type(error).__name__}: {error} ({where})", internal=True)
 
-    def _take(self, cell: StudyCell, end: CellEnd) -> None:
+    def _take(self, cell: StudyCell, end: PartEnd[None]) -> None:
         """Take notice of how a cell ended.
 
         Raises:
@@ -216,17 +219,63 @@ class _Study:
         wanted = self._study.protection
         if wanted is None:
             return
-        for place, target in enumerate(self._study.targets, start=1):
-            self._progress.stage(f"protection of {target.name}, {place} of {len(self._study.targets)}")
+        waiting = []
+        for target in self._study.targets:
+            if (row := settled(wanted, target.name, self._cells_of(target.name))) is not None:
+                self._take_protection(target, row)
+            else:
+                waiting.append(target)
+        side = min(self._side(self._study.cells), len(waiting))
+        places = {target.name: place for place, target in enumerate(waiting, start=1)}
+
+        def began(target: StudyTarget) -> None:
+            self._progress.stage(f"protection of {target.name}, {places[target.name]} of {len(waiting)}")
+
+        if side > 1:
+            self._protect_together(wanted, waiting, side, began)
+            return
+        for target in waiting:
+            began(target)
             try:
                 with self._timed(target.name, PROTECTION):
                     row = protect_target(wanted, target.name, self._cells_of(target.name), self._out)
             except (KeyboardInterrupt, Interrupted):
                 raise Interrupted(self._go_on()) from None
-            self._protection[target.name] = row
-            self._worked |= self._earlier is None or row not in self._earlier.protection
-            if self._worked:
-                self._write(finished=None)
+            self._take_protection(target, row)
+
+    def _protect_together(
+        self,
+        wanted: ProtectionWanted,
+        targets: Sequence[StudyTarget],
+        side: int,
+        began: Callable[[StudyTarget], object],
+    ) -> None:
+        def attempt(target: StudyTarget, workers: int, progress: Progress) -> PartEnd[TargetProtection]:
+            cells = self._cells_of(target.name)
+            try:
+                return PartEnd(protect_target(wanted, target.name, cells, self._out, workers, progress))
+            except (KeyboardInterrupt, Interrupted):
+                return PartEnd(interrupted=True)
+
+        together = SideBySide(attempt, self._study.rules.execution.processes, side, self._progress)
+        interrupted = False
+        try:
+            for target, end in together.run(targets, began):
+                self._spent.note(target.name, BUILDS, end.built / side)
+                self._spent.note(target.name, PROTECTION, (end.seconds - end.built) / side)
+                interrupted |= end.interrupted
+                if not end.interrupted:
+                    self._take_protection(target, end.answer or unassessed(target.name, end.error))
+        except Interrupted:
+            interrupted = True
+        if interrupted:
+            raise Interrupted(self._go_on())
+
+    def _take_protection(self, target: StudyTarget, row: TargetProtection) -> None:
+        self._protection[target.name] = row
+        self._worked |= self._earlier is None or row not in self._earlier.protection
+        if self._worked:
+            self._write(finished=None)
 
     @contextmanager
     def _timed(self, target: str, part: str) -> Iterator[None]:
@@ -254,19 +303,15 @@ class _Study:
         folder = self._out / cell.folder
         folder.parent.mkdir(exist_ok=True)
 
-        def with_workers(campaign: Campaign) -> Campaign:
-            if workers is None:
-                return campaign
-            return replace(campaign, execution=replace(campaign.execution, workers=workers))
-
         if cell.predicted:
             estimate_campaign(cell.campaign, folder, model_file=self._study.model, progress=progress)
             return
         if cell.permanent is not None:
             place = self._out / cell.permanent_folder
-            run_campaign(with_workers(cell.permanent), place, resume=True, progress=progress)
+            run_campaign(cell.permanent.with_workers(workers), place, resume=True, progress=progress)
             finished_results(place)
-        run_campaign(with_workers(cell.campaign_in(self._out)), folder, resume=True, progress=progress)
+        campaign = cell.campaign_in(self._out).with_workers(workers)
+        run_campaign(campaign, folder, resume=True, progress=progress)
 
     def _found(self, cell: StudyCell) -> tuple[Finished, Finished | None]:
         """Return what the folders of a cell hold now."""

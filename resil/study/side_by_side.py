@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cells of a study side by side, each in a process of its own with its part of the workers."""
+"""Parts of a study side by side, each in a process of its own with its part of the workers."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from typing import TextIO, cast
+from typing import Generic, Protocol, TextIO, TypeVar, cast
 
 from resil.campaign.data_set import DataSet
 from resil.campaign.network_settings import NetworkSettings
@@ -32,18 +32,33 @@ _PREFIX = "resil: "
 CELL_BYTES, INPUT_BYTES = 1 << 30, 100 << 20
 
 
+class StudyPart(Protocol):
+    """What is carried out by itself: a cell, or the protection of a target."""
+
+    @property
+    def name(self) -> str:
+        """For people."""
+        ...
+
+
+P = TypeVar("P", bound=StudyPart)
+A = TypeVar("A")
+
+
 @dataclass(frozen=True)
-class CellEnd:
-    """How the campaigns of a cell ended; what they found is in their folders.
+class PartEnd(Generic[A]):
+    """How a part ended; what campaigns found is in their folders.
 
     Attributes:
-        error: Why the cell failed; "" if it did not.
+        answer: What is known of it beside; None if it failed, or all is in folders.
+        error: Why it failed; "" if it did not.
         internal: The error is one of resil's own.
         interrupted: It was interrupted, and can go on.
         built: Seconds that builds took.
         seconds: By the clock, builds and all.
     """
 
+    answer: A | None = None
     error: str = ""
     internal: bool = False
     interrupted: bool = False
@@ -55,8 +70,8 @@ _UNKNOWN_INPUTS = 64
 
 _RECORDED = (RecordingSettings, TestbenchSettings)
 
-Attempt = Callable[[StudyCell, int, Progress], CellEnd]
-"""Carries a cell out, with so many workers, and says how that ended; it raises nothing."""
+Attempt = Callable[[P, int, Progress], PartEnd[A]]
+"""Carries a part out, with so many workers, and says how that ended; it raises nothing."""
 
 
 def slots(cells: Sequence[StudyCell], workers: int) -> int:
@@ -84,83 +99,82 @@ def _inputs(work: Work) -> int:
     return len(inputs) if isinstance(inputs, tuple) and inputs else _UNKNOWN_INPUTS
 
 
-class SideBySide:
-    """Carries out cells in processes of their own.
+class SideBySide(Generic[P, A]):
+    """Carries out parts in processes of their own.
 
     A Ctrl-C reaches this process alone, which hands it on to each of them once: they keep what they have.
 
     Args:
         attempt: What each process does.
         workers: To be shared out.
-        side: How many cells at a time.
-        progress: Where lines of the cells go, each with the name of its cell.
+        side: How many parts at a time.
+        progress: Where their lines go, each with the name of its part.
     """
 
-    def __init__(self, attempt: Attempt, workers: int, side: int, progress: Progress) -> None:
+    def __init__(self, attempt: Attempt[P, A], workers: int, side: int, progress: Progress) -> None:
         self._attempt = attempt
         self._workers = workers
         self._side = side
         self._progress = progress
-        self._running: dict[Connection, tuple[StudyCell, BaseProcess]] = {}
+        self._running: dict[Connection, tuple[P, BaseProcess]] = {}
 
-    def run(
-        self, cells: Sequence[StudyCell], began: Callable[[StudyCell], object]
-    ) -> Iterator[tuple[StudyCell, CellEnd]]:
-        """Yield each cell when it has ended.
+    def run(self, parts: Sequence[P], began: Callable[[P], object]) -> Iterator[tuple[P, PartEnd[A]]]:
+        """Yield each part when it has ended.
 
         Args:
-            cells: In the order in which they begin.
+            parts: In the order in which they begin.
             began: Called with each when it begins.
 
         Raises:
-            Interrupted: Ctrl-C; all cells have kept what they had.
+            Interrupted: Ctrl-C; all parts have kept what they had.
         """
-        waiting = deque(cells)
+        waiting = deque(parts)
         try:
             while waiting or self._running:
                 while waiting and len(self._running) < self._side:
                     left = len(waiting) + len(self._running)
-                    cell = waiting.popleft()
-                    began(cell)
-                    self._start(cell, max(1, self._workers // min(self._side, left)))
+                    part = waiting.popleft()
+                    began(part)
+                    self._start(part, max(1, self._workers // min(self._side, left)))
                 yield from self._ended()
         except KeyboardInterrupt:
             self._interrupt()
-            raise Interrupted("cells that were under way have kept what they had") from None
+            raise Interrupted("parts that were under way have kept what they had") from None
         finally:
             self._close()
 
-    def _start(self, cell: StudyCell, workers: int) -> None:
+    def _start(self, part: P, workers: int) -> None:
         context = multiprocessing.get_context("fork")
         ours, theirs = context.Pipe()
         others = [ours, *self._running]
         process = context.Process(
-            target=_serve, args=(self._attempt, cell, workers, theirs, others, os.getpid()), daemon=False
+            target=_serve, args=(self._attempt, part, workers, theirs, others, os.getpid()), daemon=False
         )
         process.start()
         theirs.close()
-        self._running[ours] = cell, process
+        self._running[ours] = part, process
 
-    def _ended(self) -> list[tuple[StudyCell, CellEnd]]:
-        """Wait until processes say something; return the cells that have ended."""
+    def _ended(self) -> list[tuple[P, PartEnd[A]]]:
+        """Wait until processes say something; return the parts that have ended."""
         ended = []
         for ready in wait(list(self._running)):
             assert isinstance(ready, Connection)
-            cell, process = self._running[ready]
+            part, process = self._running[ready]
             try:
                 said = ready.recv()
             except (EOFError, OSError):
                 process.join(timeout=5)
-                said = CellEnd(
-                    f"its process ended with exit code {process.exitcode}; go on with --resume", internal=True
+                said = PartEnd(
+                    error=f"its process ended with exit code {process.exitcode}; go on with --resume",
+                    internal=True,
                 )
             if isinstance(said, str):
-                self._progress.warn(f"{cell.name}: {said}")
+                self._progress.warn(f"{part.name}: {said}")
                 continue
             del self._running[ready]
             ready.close()
             process.join()
-            ended.append((cell, said))
+            ended.append((part, said))
         return ended
 
     def _interrupt(self) -> None:
@@ -200,14 +214,14 @@ class _Lines(io.TextIOBase):
 
 
 def _serve(
-    attempt: Attempt,
-    cell: StudyCell,
+    attempt: Attempt[P, A],
+    part: P,
     workers: int,
     connection: Connection,
     others: Sequence[Connection],
     parent: int,
 ) -> None:
-    """Carry out one cell; `others` are ends of the parent's, which a fork leaves open here."""
+    """Carry out one part; `others` are ends of the parent's, which a fork leaves open here."""
     os.setpgid(0, 0)
     end_with(parent)
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -216,9 +230,9 @@ def _serve(
     began = time.monotonic()
     progress = Progress(cast("TextIO", _Lines(connection)))
     try:
-        end = attempt(cell, workers, progress)
+        end = attempt(part, workers, progress)
     except KeyboardInterrupt:
-        end = CellEnd(interrupted=True)
+        end = PartEnd(interrupted=True)
     seconds = time.monotonic() - began
     with suppress(OSError):
-        connection.send(CellEnd(end.error, end.internal, end.interrupted, progress.built_seconds, seconds))
+        connection.send(replace(end, built=progress.built_seconds, seconds=seconds))

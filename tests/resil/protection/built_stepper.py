@@ -8,7 +8,9 @@ from pathlib import Path
 
 from resil.cli import main
 from resil.folder.kept_plans import kept_plan
+from resil.progress import Progress
 from resil.protection.verify import Sizes, verify_build
+from resil.protection.wanted import ProtectionRequest
 from resil.record.protection_confirmation import Confirmation
 from tests.rtl_harness.redundancy.stepping import stepper_campaign
 
@@ -46,7 +48,7 @@ def verified(folder: Path, judge: str = "two") -> Confirmation:
         [run],
         plan,
         folder / "built",
-        options=folder / "options.toml",
-        networks=[str(folder / f"{judge}.toml")],
+        ProtectionRequest(options=folder / "options.toml", networks=(str(folder / f"{judge}.toml"),)),
+        Progress(),
         sizes=SIZES,
     )

@@ -11,8 +11,10 @@ import pytest
 from resil.cli import main
 from resil.errors import StoreError
 from resil.folder.kept_plans import state_of
+from resil.progress import Progress
 from resil.protection import verify
 from resil.protection.verify import Sizes, verify_build
+from resil.protection.wanted import ProtectionRequest
 from resil.record.fields import json_schema
 from resil.record.protection import Protection
 from resil.record.protection_build import BitExact, Build
@@ -76,15 +78,10 @@ def state(folder):
 
 
 def verified(folder, networks=("b.toml",), sizes=SIZES, plan=None, seed=None):
-    return verify_build(
-        [folder / "run"],
-        plan or plan_of(folder),
-        folder / "built",
-        options=folder / "options.toml",
-        networks=[str(folder / name) for name in networks],
-        sizes=sizes,
-        seed=seed,
-    )
+    asked = tuple(str(folder / name) for name in networks)
+    wanted = ProtectionRequest(options=folder / "options.toml", networks=asked, seed=seed)
+    plan = plan or plan_of(folder)
+    return verify_build([folder / "run"], plan, folder / "built", wanted, Progress(), sizes=sizes)
 
 
 def test_a_sound_build_is_confirmed(again):

@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+import resil.campaign.rules
 import resil.protection.build_rtl
 import resil.protection.choosing
 import resil.protection.flow
@@ -29,8 +30,9 @@ from resil.cli import main
 from resil.errors import ConsistencyError, Interrupted, StoreError
 from resil.folder.kept_plans import keep_in_build, kept_plan, note_build
 from resil.networks import zoo
+from resil.progress import Progress
 from resil.protection.choosing import choose_plan
-from resil.record.study import StudyRecord
+from resil.record.study import UNASSESSED, StudyRecord
 from resil.rtl_harness.errors import HarnessError
 from resil.study.study_file import load_study
 from resil.study.time_spent import PARTS
@@ -50,7 +52,7 @@ TIMES = ("seconds", "spent", "started", "finished")
 def command(tmp_path, monkeypatch):
     """Runs `resil study` with the fake bench on a study text, a cell at a time; returns the exit code."""
     fake.install(monkeypatch)
-    monkeypatch.setattr(resil.study.run, "usable_processors", lambda: 1)
+    monkeypatch.setattr(resil.campaign.rules, "usable_processors", lambda: 1)
 
     def run(*arguments, text=TEXT):
         return main(["study", str(write_study(tmp_path, text)), "--out", str(tmp_path / "out"), *arguments])
@@ -443,10 +445,10 @@ def test_a_plan_that_is_not_whole_is_chosen_again(protected, tmp_path, monkeypat
     wanted = resil.study.protect._wanted(load_study(write_study(tmp_path, PROTECTED)).protection)
     cells = [tmp_path / "out" / cell for cell in CELLS[:2]]
     (plan,) = (cells[0] / "protection").glob("*.json")
-    assert choose_plan(cells, wanted).plan.name == plan.stem
+    assert choose_plan(cells, wanted, Progress()).plan.name == plan.stem
     damaged(plan, damage)
     with pytest.raises(ChosenAgainError):
-        choose_plan(cells, wanted)
+        choose_plan(cells, wanted, Progress())
 
 
 def test_of_a_plan_that_is_not_whole_nothing_is_shown_and_it_does_not_end_the_study(protected, tmp_path):
@@ -483,16 +485,16 @@ def building(monkeypatch):
     """Stands for what builds and confirms; notes what was asked for, and what is to come of it."""
     noted = {"built": [], "verified": [], "confirmed": True, "error": None, "interrupted": False}
 
-    def build_plan(run_dirs, plan, folder, *, options):
+    def build_plan(run_dirs, plan, folder, wanted, progress):
         if noted["error"]:
             raise HarnessError(noted["error"])
-        noted["built"].append((folder.name, options))
+        noted["built"].append((folder.name, wanted.options))
         folder.mkdir()
         keep_in_build(folder, build(plan))
         return build(plan)
 
-    def verify_build(run_dirs, plan, folder, *, options, networks, seed):
-        noted["verified"].append((folder.name, noted["seen"]() if "seen" in noted else list(networks)))
+    def verify_build(run_dirs, plan, folder, wanted, progress):
+        noted["verified"].append((folder.name, noted["seen"]() if "seen" in noted else list(wanted.networks)))
         if noted["interrupted"]:
             raise Interrupted("Ctrl-C")
         keep_looked_at(folder, confirmation(plan, noted["confirmed"]))
@@ -710,7 +712,7 @@ def test_cells_side_by_side_find_what_they_find_one_by_one(command, tmp_path, mo
     assert command() == 0
     alone = what_counts(tmp_path / "out")
     shutil.move(tmp_path / "out", tmp_path / "alone")
-    monkeypatch.setattr(resil.study.run, "usable_processors", lambda: 2)
+    monkeypatch.setattr(resil.campaign.rules, "usable_processors", lambda: 2)
     capsys.readouterr()
     assert command() == 0
     assert what_counts(tmp_path / "out") == alone
@@ -722,7 +724,7 @@ def test_cells_side_by_side_find_what_they_find_one_by_one(command, tmp_path, mo
 
 
 def test_cells_that_fail_side_by_side_say_why_and_the_others_go_on(command, tmp_path, monkeypatch):
-    monkeypatch.setattr(resil.study.run, "usable_processors", lambda: 2)
+    monkeypatch.setattr(resil.campaign.rules, "usable_processors", lambda: 2)
     failing(monkeypatch, HarnessError("a tool broke"))
     assert command() == 2
     cells = record(tmp_path / "out")["cells"]
@@ -732,7 +734,7 @@ def test_cells_that_fail_side_by_side_say_why_and_the_others_go_on(command, tmp_
 
 def test_a_cell_whose_process_dies_has_failed(command, tmp_path, monkeypatch):
     """As when the system is short of memory: nothing of it may pass for a result."""
-    monkeypatch.setattr(resil.study.run, "usable_processors", lambda: 2)
+    monkeypatch.setattr(resil.campaign.rules, "usable_processors", lambda: 2)
     prepare = resil.run.campaign.prepare
 
     def dying(campaign, progress=None, **others):
@@ -764,6 +766,72 @@ def test_an_interrupt_reaches_cells_side_by_side_and_they_keep_what_they_have(tm
     assert kept
     assert Forked([*base, str(tmp_path / "out"), "--resume", *several], log).wait(120) == 0
     assert what_counts(tmp_path / "out") == what_counts(tmp_path / "calm")
+
+
+def test_sets_that_are_chosen_side_by_side_are_those_chosen_one_by_one(
+    injected, begun, tmp_path, monkeypatch, capsys
+):
+    assert injected(text=PROTECTED) == 0
+    alone = record(tmp_path / "out")["protection"]
+    assert [row["result"] for row in alone] == ["reached", "reached"]
+    shutil.rmtree(tmp_path / "out")
+    begun("study-larger", LARGER)
+    protect = resil.study.run.protect_target
+
+    def noting(wanted, target, cells, out, workers, progress):
+        row = protect(wanted, target, cells, out, workers, progress)
+        return row.changed(reason=f"{row.reason}; {os.getpid() == own}, {workers}")
+
+    own = os.getpid()
+    monkeypatch.setattr(resil.campaign.rules, "usable_processors", lambda: 4)
+    monkeypatch.setattr(resil.study.run, "protect_target", noting)
+    capsys.readouterr()
+    assert injected(text=PROTECTED) == 0
+    found = record(tmp_path / "out")
+    expected = [{**row, "reason": f"{row['reason']}; False, 2"} for row in alone]
+    assert found["protection"] == expected
+    said = capsys.readouterr().err
+    assert "protection of ethos-u55-64, 2 of 2" in said
+    assert "ethos-u55-64: choosing among" in said
+    assert all(row["protection"] > 0.0 for row in found["spent"])
+
+
+def test_a_target_whose_protection_dies_is_not_assessed_and_the_others_are(injected, tmp_path, monkeypatch):
+    protect = resil.study.run.protect_target
+
+    def dying(wanted, target, *others):
+        if target == "ethos-u55-32":
+            os.kill(os.getpid(), signal.SIGKILL)
+        return protect(wanted, target, *others)
+
+    monkeypatch.setattr(resil.campaign.rules, "usable_processors", lambda: 2)
+    monkeypatch.setattr(resil.study.run, "protect_target", dying)
+    assert injected(text=PROTECTED) == 3
+    first, second = record(tmp_path / "out")["protection"]
+    assert (first["result"], second["result"]) == (UNASSESSED, "reached")
+    assert "exit code -9; go on with --resume" in first["reason"]
+    monkeypatch.setattr(resil.study.run, "protect_target", protect)
+    assert injected("--resume", text=PROTECTED) == 0
+    assert [row["result"] for row in record(tmp_path / "out")["protection"]] == ["reached", "reached"]
+
+
+def test_sets_side_by_side_that_are_interrupted_are_gone_on_with(injected, tmp_path, monkeypatch, capsys):
+    protect = resil.study.run.protect_target
+
+    def interrupted(wanted, target, *others):
+        if target == "ethos-u55-64":
+            raise KeyboardInterrupt
+        return protect(wanted, target, *others)
+
+    monkeypatch.setattr(resil.campaign.rules, "usable_processors", lambda: 2)
+    monkeypatch.setattr(resil.study.run, "protect_target", interrupted)
+    assert injected(text=PROTECTED) == 130
+    assert "go on with: resil study" in capsys.readouterr().err
+    # What the other one has come to is kept.
+    assert [row["result"] for row in record(tmp_path / "out")["protection"]] == ["reached", UNASSESSED]
+    monkeypatch.setattr(resil.study.run, "protect_target", protect)
+    assert injected("--resume", text=PROTECTED) == 0
+    assert [row["result"] for row in record(tmp_path / "out")["protection"]] == ["reached", "reached"]
 
 
 def test_kills_between_and_inside_cells_leave_no_trace(tmp_path, monkeypatch):
