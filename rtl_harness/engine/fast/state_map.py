@@ -21,8 +21,8 @@ from resil.rtl_harness.engine.state_hash import kept_mask
 from resil.rtl_harness.errors import UnmappedSiteError
 from resil.rtl_harness.faults import Fault, digest
 
-LARGE_BYTES = 1 << 20
-"""Memories from this size on are not compared, copied and recorded as a whole."""
+LARGE_BYTES = 1 << 13
+"""Memories from this size on are not compared, copied and recorded as a whole: they have whole pages."""
 
 
 def variables_of(elaboration: Elaboration) -> list[SourceVariable]:
