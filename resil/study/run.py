@@ -9,6 +9,7 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from resil.bench.identity import Identity
@@ -21,6 +22,7 @@ from resil.progress import Loudness, Progress, loudness
 from resil.record.study import StudyRecord, TargetProtection
 from resil.record.study_cell import FAILED, WAITING, CellRecord
 from resil.reports import STUDY_REPORT, render_study, write_files
+from resil.rtl_harness.host import available_memory
 from resil.run.campaign import run_campaign
 from resil.run.estimate import estimate_campaign
 from resil.study.answers import answered, unanswered
@@ -40,7 +42,7 @@ from resil.study.pace import StudyPace
 from resil.study.protect import protect_target
 from resil.study.protection import NOT_FINISHED, settled, unassessed
 from resil.study.rows import Row, block_rows, write_rows
-from resil.study.side_by_side import PartEnd, SideBySide, slots
+from resil.study.side_by_side import PartEnd, SideBySide, cell_bytes, fit_together, slots
 from resil.study.study import ProtectionWanted, Study, StudyCell, StudyTarget
 from resil.study.time_spent import BUILDS, CELLS, PROTECTION, Spent
 from resil.study.verdict import study_verdict
@@ -153,7 +155,9 @@ class _Study:
             text = f"cell {places[cell.folder]} of {len(waiting)}: {cell.name}"
             self._progress.stage(f"{text}{', predicted' if cell.predicted else ''}")
 
-        together = SideBySide(self._attempt, self._study.rules.execution.processes, side, self._progress)
+        memory, workers = available_memory(), self._study.rules.execution.processes
+        fit = partial(fit_together, memory=memory)
+        together = SideBySide(self._attempt, workers, side, fit, self._progress)
         self._pace.side = side
         try:
             for cell, end in together.run(waiting, began):
@@ -257,7 +261,10 @@ class _Study:
             except (KeyboardInterrupt, Interrupted):
                 return PartEnd(interrupted=True)
 
-        together = SideBySide(attempt, self._study.rules.execution.processes, side, self._progress)
+        memory, workers = available_memory(), self._study.rules.execution.processes
+        together = SideBySide(
+            attempt, workers, side, lambda some: self._largest_fit(some, memory), self._progress
+        )
         interrupted = False
         try:
             for target, end in together.run(targets, began):
@@ -270,6 +277,11 @@ class _Study:
             interrupted = True
         if interrupted:
             raise Interrupted(self._go_on())
+
+    def _largest_fit(self, targets: Sequence[StudyTarget], memory: int | None) -> bool:
+        """Whether as much as the largest cell of each of these targets takes is there at once."""
+        own = [[cell for cell in self._study.cells if cell.target == target.name] for target in targets]
+        return fit_together([max(cells, key=cell_bytes) for cells in own], memory)
 
     def _take_protection(self, target: StudyTarget, row: TargetProtection) -> None:
         self._protection[target.name] = row

@@ -9,7 +9,7 @@ import os
 import signal
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, wait
@@ -23,13 +23,14 @@ from resil.campaign.testbench_settings import TestbenchSettings
 from resil.campaign.work_settings import Work
 from resil.errors import Interrupted
 from resil.progress import Progress
-from resil.rtl_harness.host import available_memory, end_with
+from resil.rtl_harness.host import end_with
 from resil.rtl_harness.replay.waves import read_here
 from resil.study.study import StudyCell
 
 _PREFIX = "resil: "
-# Bytes that a cell may take, and of each input: what is remembered of its run without a fault.
-CELL_BYTES, INPUT_BYTES = 1 << 30, 100 << 20
+# Bytes that a cell may take, and of each input: what is remembered of its run without a fault. ResNet-8 takes
+# 117 MB at 32 MACs and 177 MB at 256.
+CELL_BYTES, INPUT_BYTES = 1 << 30, 180 << 20
 
 
 class StudyPart(Protocol):
@@ -75,16 +76,23 @@ Attempt = Callable[[P, int, Progress], PartEnd[A]]
 
 
 def slots(cells: Sequence[StudyCell], workers: int) -> int:
-    """Return how many cells are carried out side by side: one a worker, as far as memory goes.
+    """Return how many cells are carried out side by side at most: one a worker.
 
     One after the other where cells read recordings and this process has read one: forked ones could not.
     """
     if read_here() and any(isinstance(cell.campaign.work, _RECORDED) for cell in cells):
         return 1
-    most = max((CELL_BYTES + INPUT_BYTES * _inputs(cell.campaign.work) for cell in cells), default=1)
-    memory = available_memory()
-    room = workers if memory is None else memory // most
-    return max(1, min(workers, len(cells), room))
+    return max(1, min(workers, len(cells)))
+
+
+def fit_together(cells: Sequence[StudyCell], memory: int | None) -> bool:
+    """Whether cells may be carried out side by side in so many bytes; None: not known how many there are."""
+    return memory is None or sum(map(cell_bytes, cells)) <= memory
+
+
+def cell_bytes(cell: StudyCell) -> int:
+    """Return how many bytes a cell may take."""
+    return CELL_BYTES + INPUT_BYTES * _inputs(cell.campaign.work)
 
 
 def _inputs(work: Work) -> int:
@@ -107,14 +115,23 @@ class SideBySide(Generic[P, A]):
     Args:
         attempt: What each process does.
         workers: To be shared out.
-        side: How many parts at a time.
+        side: How many parts at a time, at most.
+        fit: Whether parts may be carried out side by side; one by itself always is.
         progress: Where their lines go, each with the name of its part.
     """
 
-    def __init__(self, attempt: Attempt[P, A], workers: int, side: int, progress: Progress) -> None:
+    def __init__(
+        self,
+        attempt: Attempt[P, A],
+        workers: int,
+        side: int,
+        fit: Callable[[Sequence[P]], bool],
+        progress: Progress,
+    ) -> None:
         self._attempt = attempt
         self._workers = workers
         self._side = side
+        self._fit = fit
         self._progress = progress
         self._running: dict[Connection, tuple[P, BaseProcess]] = {}
 
@@ -131,17 +148,26 @@ class SideBySide(Generic[P, A]):
         waiting = deque(parts)
         try:
             while waiting or self._running:
-                while waiting and len(self._running) < self._side:
-                    left = len(waiting) + len(self._running)
+                while waiting and (self._joined(waiting) > len(self._running)):
+                    workers = max(1, self._workers // self._joined(waiting))
                     part = waiting.popleft()
                     began(part)
-                    self._start(part, max(1, self._workers // min(self._side, left)))
+                    self._start(part, workers)
                 yield from self._ended()
         except KeyboardInterrupt:
             self._interrupt()
             raise Interrupted("parts that were under way have kept what they had") from None
         finally:
             self._close()
+
+    def _joined(self, waiting: Iterable[P]) -> int:
+        """Return how many parts there are side by side when as many as may have begun; one by itself may."""
+        parts = [part for part, _ in self._running.values()]
+        for part in waiting:
+            if len(parts) >= self._side or (parts and not self._fit([*parts, part])):
+                break
+            parts.append(part)
+        return len(parts)
 
     def _start(self, part: P, workers: int) -> None:
         context = multiprocessing.get_context("fork")
