@@ -28,7 +28,7 @@ import pyarrow as pa
 import resil.farm.executor
 import resil.folder.execute
 import resil.folder.parts
-import resil.prepare
+import resil.prepare.bench
 import resil.protection.build_rtl
 import resil.protection.verify
 import resil.run.campaign
@@ -38,7 +38,7 @@ from resil.bench.bench import Area, AreaFacts, Bench, NetworkFacts, OperationFac
 from resil.bench.identity import Identity, ending_definition
 from resil.campaign.campaign import Campaign
 from resil.cli import main as command_line
-from resil.prepare import library_digest
+from resil.prepare.identity import library_digest
 from resil.progress import Progress
 from resil.rtl_harness.design.sites import SiteTable, StorageElement
 from resil.rtl_harness.engine.contract import Audited, Engine, GoldenRun
@@ -189,7 +189,7 @@ def fake_bench(
     compiled: bool = False,
     **engine: int,
 ) -> Bench:
-    """Stands in for `resil.prepare.prepare`; `before`, `again` and `compiled` are of its output."""
+    """Stands in for `resil.prepare.bench.prepare`; `before`, `again` and `compiled` are of its output."""
     listed, drawn = campaign.network.inputs, campaign.data_set
     inputs = listed if isinstance(listed, tuple) else (0,)
     if drawn is not None:
@@ -229,7 +229,7 @@ def fake_bench(
 
 def install(monkeypatch, **given: object) -> None:
     """Put the fake bench in the place of the real one, for one test; `given` as of `fake_bench`."""
-    for module in (resil.run.campaign, resil.run.dry_run, resil.prepare, resil.run.recorded_bench):
+    for module in (resil.run.campaign, resil.run.dry_run, resil.prepare.bench, resil.run.recorded_bench):
         monkeypatch.setattr(module, "prepare", partial(fake_bench, **given))
 
 

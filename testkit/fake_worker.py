@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-import resil.prepare
+import resil.prepare.bench
 import resil.version
 from resil.rtl_harness.faults import Fault, Injection
 from testkit import fake
@@ -30,7 +30,7 @@ def _bad_run(self: fake.FakeEngine, faults: Sequence[Fault], workers: int = 1) -
 def main() -> None:
     from distributed.cli.dask_worker import main as worker
 
-    resil.prepare.prepare = fake.fake_bench
+    resil.prepare.bench.prepare = fake.fake_bench
     fake.FakeEngine.run = _bad_run
     if version := os.environ.get("FAKE_VERSION"):
         resil.version.__version__ = version

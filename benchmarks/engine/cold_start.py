@@ -22,7 +22,7 @@ from pathlib import Path
 from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 
 from resil.campaign.campaign import load_campaign
-from resil.prepare import prepare
+from resil.prepare.bench import prepare
 from resil.progress import Loudness, Progress, set_loudness
 from resil.rtl_harness.cache import without_shipped
 from resil.rtl_harness.design.area import area_per_block

@@ -112,7 +112,7 @@ class Desk:
         self._make()
         self._patches = [
             patch("resil.run.dry_run.prepare", _stop),
-            patch("resil.prepare._work", _stop),
+            patch("resil.prepare.bench.work_on", _stop),
             patch("resil.networks.vela.run_vela", _stop),
             patch("resil.work.infer.infer", _stop),
             patch("resil.farm.cluster.Farm.open", _stop),

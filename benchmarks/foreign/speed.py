@@ -12,7 +12,7 @@ from pathlib import Path
 from benchmarks.engine.__main__ import timed, uniform_faults
 from resil.campaign.campaign import load_campaign
 from resil.campaign.overrides import parse_override
-from resil.prepare import prepare
+from resil.prepare.bench import prepare
 from resil.progress import Progress
 from resil.rtl_harness.engine.contract import CampaignEngine
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine

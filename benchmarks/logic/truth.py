@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from resil.campaign.campaign import load_campaign
-from resil.prepare import target_of
+from resil.prepare.targets import target_of
 from resil.progress import Progress
 from resil.rtl_harness.design.target import Target, load_target
 from resil.rtl_harness.engine.workload import OutputSpec, Workload, exact

@@ -43,7 +43,7 @@ from resil.faults.content import Content
 from resil.faults.population import make_population
 from resil.faults.sampling import Sampling
 from resil.networks.compile import compile_network
-from resil.prepare import prepare
+from resil.prepare.bench import prepare
 from resil.progress import Progress
 from resil.results.summarise import technology_of
 from resil.rtl_harness.engine.contract import GoldenRun

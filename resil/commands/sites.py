@@ -29,7 +29,7 @@ def sites(
     from resil.bench.site_list import survey, survey_text, write_csv, write_parquet
     from resil.campaign.campaign import load_campaign
     from resil.campaign.overrides import command_line
-    from resil.prepare import prepare
+    from resil.prepare.bench import prepare
 
     bench = prepare(load_campaign(campaign, command_line(set_ or ())), Progress())
     if csv is not None:

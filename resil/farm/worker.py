@@ -15,7 +15,6 @@ from pathlib import Path
 
 import numpy as np
 
-from resil import prepare as preparing
 from resil.bench.bench import Bench
 from resil.campaign.campaign import parse_campaign
 from resil.errors import ConsistencyError
@@ -24,6 +23,7 @@ from resil.faults.population import Population
 from resil.folder.execute import answers
 from resil.folder.row_maker import RowMaker
 from resil.layout import source_digest
+from resil.prepare import bench as preparing
 from resil.progress import Progress
 from resil.rtl_harness.engine.contract import Audited, CampaignEngine, GoldenRun
 from resil.rtl_harness.errors import SimulationError

@@ -17,7 +17,7 @@ from resil.errors import ConsistencyError, ResilError
 from resil.faults.plan import model_of
 from resil.files import write_text
 from resil.lists.rows import UPSET, ListedFault, read_list, write_rows
-from resil.prepare import prepare
+from resil.prepare.bench import prepare
 from resil.progress import Progress
 from resil.record.listed import (
     DETECTED,

@@ -28,7 +28,7 @@ from resil.mechanisms.samples import (
     recorded,
     share,
 )
-from resil.prepare import LogicDesign, logic_design
+from resil.prepare.netlist import LogicDesign, logic_design
 from resil.progress import Progress
 from resil.record.interval import NOTHING_KNOWN, RecordedInterval
 from resil.record.mechanism_faults import LatentFaults, MechanismFaults, PinFaults, UncoveredPair

@@ -27,7 +27,7 @@ from resil.folder.finished import (
     require_upsets,
 )
 from resil.folder.store import CAMPAIGN, SITES, recorded_definition
-from resil.prepare import target_of
+from resil.prepare.targets import target_of
 from resil.protection.blocks import read_blocks
 from resil.protection.corners import corners_of, with_logic
 from resil.protection.items import ProtectableDesign

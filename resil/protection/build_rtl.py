@@ -15,7 +15,8 @@ from resil.campaign.campaign import Campaign, load_campaign
 from resil.errors import ConsistencyError, StoreError
 from resil.folder.kept_plans import keep_in_build, read_build
 from resil.folder.store import CAMPAIGN, recorded_definition
-from resil.prepare import prepare, target_of
+from resil.prepare.bench import prepare
+from resil.prepare.targets import target_of
 from resil.progress import Progress
 from resil.protection.groups_to_build import groups_of, watchdog_of
 from resil.protection.options import OptionSet, load_options

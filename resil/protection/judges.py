@@ -17,7 +17,8 @@ from resil.folder.looks import Judge, ProtectionLook
 from resil.networks import zoo
 from resil.networks.graph import Graph
 from resil.networks.tflite_reader import read_network
-from resil.prepare import prepare, recorded_images
+from resil.prepare.bench import prepare
+from resil.prepare.targets import recorded_images
 from resil.progress import Progress
 from resil.protection.corners import Corners
 from resil.protection.observed import STATED, Observed, evidence_of

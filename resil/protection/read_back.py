@@ -19,7 +19,7 @@ from resil.errors import StoreError
 from resil.files import read_parquet, write_text
 from resil.folder.kept_plans import read_build
 from resil.folder.store import SITES
-from resil.prepare import prepare
+from resil.prepare.bench import prepare
 from resil.progress import Progress
 from resil.protection.basis import pace_of
 from resil.protection.build_rtl import was_changed

@@ -15,7 +15,7 @@ from resil.errors import StoreError
 from resil.folder.looks import ProtectionLook
 from resil.folder.store import CAMPAIGN, recorded_definition
 from resil.networks import zoo
-from resil.prepare import prepare
+from resil.prepare.bench import prepare
 from resil.progress import Progress
 from resil.protection.judges import refuse_near_copies
 from resil.stats.two_stage import FEWEST

@@ -17,7 +17,8 @@ from resil.files import json_text
 from resil.folder.kept_plans import keep_in_build, kept_plan
 from resil.folder.store import CAMPAIGN, recorded_definition
 from resil.networks import zoo
-from resil.prepare import prepare, target_of
+from resil.prepare.bench import prepare
+from resil.prepare.targets import target_of
 from resil.progress import Progress
 from resil.protection.build_rtl import longest_of, require_same_runs, runs_without_fault
 from resil.protection.confirm import Allowed, confirmation, latent_coverage, planned_upsets, weak_reserve

@@ -46,7 +46,7 @@ from resil.folder.store import (
 )
 from resil.folder.strata_file import write_strata
 from resil.folder.underway import forget_underway, note_underway
-from resil.prepare import prepare
+from resil.prepare.bench import prepare
 from resil.progress import Progress
 from resil.record.golden import DIFFERS, GoldenComparison
 from resil.record.provenance import RUN, Provenance

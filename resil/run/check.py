@@ -15,7 +15,9 @@ from resil.bench.site_list import block_bits, counts_text, no_bits
 from resil.campaign.campaign import Campaign, load_campaign
 from resil.campaign.overrides import Override, parse_override
 from resil.errors import ExitCode
-from resil.prepare import compared_cycles, logic_design, prepare, target_of
+from resil.prepare.bench import prepare
+from resil.prepare.netlist import compared_cycles, logic_design
+from resil.prepare.targets import target_of
 from resil.progress import Progress
 from resil.record.campaign_check import (
     COMPARED,

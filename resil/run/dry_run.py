@@ -15,7 +15,7 @@ from resil.errors import ConsistencyError, StoreError
 from resil.folder.earlier_results import require_as_many
 from resil.folder.finished import finished_run, stored_injections
 from resil.folder.store import check_run, recorded_provenance
-from resil.prepare import prepare
+from resil.prepare.bench import prepare
 from resil.progress import Progress
 from resil.record.typed import Amount, Count, Typed
 from resil.reports.table import Column, Table

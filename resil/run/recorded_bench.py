@@ -9,7 +9,7 @@ from resil.bench.bench import Bench
 from resil.campaign.campaign import Campaign, load_campaign
 from resil.campaign.overrides import command_line
 from resil.folder.store import CAMPAIGN, recorded_definition
-from resil.prepare import prepare
+from resil.prepare.bench import prepare
 from resil.progress import Progress
 
 

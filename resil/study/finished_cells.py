@@ -12,7 +12,7 @@ from resil.campaign.text import campaign_text
 from resil.errors import ConsistencyError, ResilError
 from resil.folder.finished import Finished, finished_results
 from resil.folder.store import CAMPAIGN
-from resil.prepare import library_digest
+from resil.prepare.identity import library_digest
 from resil.record.provenance import ESTIMATE, RUN
 from resil.record.study import StudyRecord
 from resil.record.study_cell import CellRecord

@@ -14,7 +14,7 @@ from resil.folder.finished import shortcoming
 from resil.folder.recorded_injection import RecordedInjection, find_injection
 from resil.folder.row_maker import outcome_columns
 from resil.folder.store import CAMPAIGN
-from resil.prepare import prepare
+from resil.prepare.bench import prepare
 from resil.progress import Progress
 from resil.record.trace import Trace
 from resil.rtl_harness.engine.contract import CampaignEngine

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from resil.bench.bench import Bench
 from resil.campaign.campaign import Campaign, load_campaign
 from resil.errors import ConsistencyError
-from resil.prepare import prepare
+from resil.prepare.bench import prepare
 from resil.progress import Progress
 from resil.rtl_harness.design.sites import Site
 from resil.rtl_harness.faults import Fault, Injection

@@ -11,7 +11,7 @@ import pytest
 
 from resil.campaign.campaign import load_campaign
 from resil.cli import main
-from resil.prepare import prepare
+from resil.prepare.bench import prepare
 from resil.progress import Progress
 from resil.protection.in_reset import reset_cycles
 from resil.rtl_harness.design.target import load_target

@@ -16,7 +16,8 @@ from resil.campaign.campaign import load_campaign
 from resil.campaign.text import resolved_text
 from resil.cli import main
 from resil.errors import CampaignError
-from resil.prepare import prepare, target_of
+from resil.prepare.bench import prepare
+from resil.prepare.targets import target_of
 from resil.progress import Progress
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.faults import Fault, Seen

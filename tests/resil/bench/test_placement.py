@@ -20,7 +20,7 @@ from resil.campaign.placement_settings import PlacementSettings
 from resil.campaign.text import resolved_text
 from resil.cli import main
 from resil.errors import CampaignError
-from resil.prepare import prepare
+from resil.prepare.bench import prepare
 from resil.progress import Progress
 from resil.protection.corners import corners_of
 from resil.protection.options import ProtectionError

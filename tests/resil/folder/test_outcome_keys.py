@@ -14,7 +14,7 @@ import resil.folder.outcomes
 from resil.campaign.campaign import load_campaign
 from resil.campaign.overrides import command_line
 from resil.folder.outcomes import outcome_keys
-from resil.prepare import prepare
+from resil.prepare.bench import prepare
 from resil.progress import Progress
 from testkit.campaigns import campaign
 from testkit.fake import fake_bench

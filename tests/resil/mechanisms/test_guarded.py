@@ -15,7 +15,7 @@ from resil.errors import CampaignError
 from resil.mechanisms.marks import marked_design
 from resil.mechanisms.measure import Measurement, MechanismSizes
 from resil.mechanisms.samples import SecondFaultDraw, Upset, drawn_pins
-from resil.prepare import logic_design
+from resil.prepare.netlist import logic_design
 from resil.progress import Progress
 from resil.rtl_harness.design.elaboration import elaborate
 from resil.rtl_harness.design.hardware import with_hardware

@@ -15,7 +15,7 @@ from resil.cli import main
 from resil.mechanisms.marks import NO_PART, marked_design
 from resil.mechanisms.measure import Measurement, MechanismSizes, measure_mechanisms
 from resil.mechanisms.text import mechanism_faults_text
-from resil.prepare import logic_design
+from resil.prepare.netlist import logic_design
 from resil.progress import Progress
 from resil.record.errors import ReportError
 from resil.record.fields import json_schema

@@ -11,7 +11,7 @@ import pytest
 from resil.campaign.campaign import load_campaign
 from resil.cli import main
 from resil.errors import ConsistencyError
-from resil.prepare import prepare
+from resil.prepare.bench import prepare
 from resil.progress import Progress
 from resil.protection.build_rtl import longest_of, require_same_runs, runs_without_fault
 from resil.protection.groups_to_build import groups_of

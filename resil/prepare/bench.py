@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a campaign to a bench: what runs laid out in memories, target elaborated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from resil.bench.bench import Area, AreaFacts, Bench
+from resil.bench.placement import placed
+from resil.bench.site_list import block_name, counts_text
+from resil.campaign.campaign import Campaign
+from resil.campaign.engines import engine_named
+from resil.prepare.engines import comparison, engine_of, output_facts
+from resil.prepare.identity import digest_of, identity_of, library_digest, target_digest, workload_digest
+from resil.prepare.memory import memory_bench
+from resil.prepare.netlist import logic_engine, netlist_sites
+from resil.prepare.targets import targeted, with_known_hardware, work_on
+from resil.progress import Progress
+from resil.rtl_harness.cache import file_digest, observe_builds
+from resil.rtl_harness.design.area import area_per_block
+from resil.rtl_harness.design.elaboration import Elaboration, elaborate
+from resil.rtl_harness.design.snapshot import rtl_digest
+from resil.rtl_harness.design.target import Target
+from resil.rtl_harness.engine.contract import CampaignEngine
+from resil.rtl_harness.engine.memories import check_workload
+from resil.rtl_harness.engine.timeout import Timeout, check_timeout
+from resil.rtl_harness.engine.workload import Workload
+
+
+def prepare(campaign: Campaign, progress: Progress, *, simulates: bool = False) -> Bench:
+    """Lay out what runs in the target's memories, and elaborate the target; all that is slow is cached.
+
+    If the caller simulates, what the engine is built of is begun while synthesis counts the hardware.
+
+    Raises:
+        CampaignError: the inputs do not fit the network, or the images do not fit the target.
+        NetworkError: the network cannot be read or compiled.
+        HarnessError: the target cannot be read or elaborated.
+    """
+    observe_builds(progress.building)
+    found = targeted(campaign, progress)
+    target = found.target
+    check_timeout(target, Timeout(campaign.execution.timeout), campaign.execution.timeout_factor)
+    if campaign.faults.external:
+        return memory_bench(campaign, target, progress)
+    work = work_on(campaign, found, progress)
+    workloads = [workload for run in work.workloads for workload in run]
+    progress.stage(f"storage of {target.name}")
+    elaboration = elaborate(target, workloads[0].parameters)
+    if simulates and not elaboration.unmapped:
+        faults = campaign.faults.injections
+        cycles = work.facts.vela_cycles or 0
+        if (ahead := engine_named(campaign.execution.engine).build_ahead) is not None:
+            ahead(target, workloads[0], elaboration, faults * cycles)
+    progress.stage(f"what of the storage of {target.name} becomes hardware, by synthesis")
+    elaboration = with_known_hardware(target, elaboration)
+    progress.stage(f"{counts_text(elaboration.sites)}, {len(elaboration.unmapped)} storage elements unmapped")
+    for workload in workloads:
+        check_workload(target, workload, elaboration)
+
+    by_placement = None
+    if campaign.faults.placement is not None:
+        by_placement = placed(elaboration.sites, campaign.faults.placement, target.dut, campaign.faults.kinds)
+        elaboration = replace(elaboration, sites=by_placement.sites)
+    sites = elaboration.sites
+    hashes = {
+        **work.hashes,
+        "target": target_digest(target, workloads[0]),
+        "rtl": rtl_digest(target),
+    }
+    if campaign.faults.logic:
+        logic = netlist_sites(campaign, target, elaboration, progress)
+        sites = logic.sites.table
+        hashes["netlist"] = logic.digest
+        if campaign.faults.bridges is not None:
+            hashes["bridges"] = file_digest(campaign.faults.bridges)
+
+        def engine(run: Sequence[Workload]) -> CampaignEngine:
+            return logic_engine(campaign, target, run, elaboration, logic)
+
+    else:
+
+        def engine(run: Sequence[Workload]) -> CampaignEngine:
+            return engine_of(campaign, target, run, elaboration)
+
+    return Bench(
+        network=work.facts,
+        target_name=target.name,
+        top=target.top,
+        blocks=tuple(target.blocks),
+        sites=sites,
+        inputs=work.labels,
+        identity=identity_of(campaign, work, sites, hashes),
+        hashes=hashes,
+        engine=lambda position: engine(work.workloads[position]),
+        area=_area(campaign, target, elaboration, progress),
+        unmapped=elaboration.unmapped,
+        warnings=(
+            *elaboration.warnings,
+            *(by_placement.warnings if by_placement else ()),
+            *(logic.remarks if campaign.faults.logic else ()),
+        ),
+        relative=logic.relative if campaign.faults.logic else {},
+        expected=work.expected,
+        describe=work.describe,
+        compare=comparison(work, engine),
+        alarms={name: alarm.reports for name, alarm in target.alarms.items()},
+        titles=target.titles,
+        parameters={
+            **target.parameters,
+            **workloads[0].parameters,
+            **({} if found.driven is None else found.driven.parameters),
+        },
+        output=output_facts(campaign, work.workloads, engine) if found.driven is None else None,
+        latches=frozenset(e.path for e in elaboration.sites.elements if elaboration.is_latch(e.path)),
+        workloads=tuple(digest_of(*map(workload_digest, run)) for run in work.workloads),
+        excluded=elaboration.excluded,
+        placement=by_placement.text if by_placement else "",
+    )
+
+
+def _area(
+    campaign: Campaign, target: Target, elaboration: Elaboration, progress: Progress
+) -> Callable[[], AreaFacts]:
+    def synthesise() -> AreaFacts:
+        progress.stage(f"area of {target.name}, by synthesis")
+        report = area_per_block(target, elaboration, campaign.liberty)
+        blocks = {block_name(name): Area(area.logic, area.sram) for name, area in report.blocks.items()}
+        return AreaFacts(blocks, report.unit, report.notes, library_digest(campaign.liberty))
+
+    return synthesise

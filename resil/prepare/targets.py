@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The target of a campaign, of which no file changes any more, and what runs on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from resil.campaign.campaign import Campaign
+from resil.campaign.network_settings import NetworkSettings
+from resil.campaign.recording_settings import RecordingSettings
+from resil.campaign.testbench_settings import TestbenchSettings
+from resil.campaign.workload_settings import WorkloadSettings
+from resil.progress import Progress
+from resil.rtl_harness.design.elaboration import Elaboration
+from resil.rtl_harness.design.hardware import with_hardware
+from resil.rtl_harness.design.reaching_names import refused_names
+from resil.rtl_harness.design.snapshot import frozen
+from resil.rtl_harness.design.target import Target, load_target
+from resil.rtl_harness.engine.testbench import Driven
+from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.replay.closed import Closed
+from resil.rtl_harness.replay.shell import in_shell
+from resil.work.memory_images import own_work
+from resil.work.network import network_work
+from resil.work.recording import close_target, recorded_work
+from resil.work.testbench import driven_design, recorded_settings, tested_work
+from resil.work.work import Work
+
+# What the front end of synthesis says of a name that reaches into an instance.
+_REACHING = "hierarchical reference"
+
+
+def target_of(campaign: Campaign) -> Target:
+    """Return the target of a campaign, closed by its recordings if it has some.
+
+    Raises:
+        HarnessError: The target cannot be read, recordings do not fit it, or a test drives it.
+    """
+    target = load_target(campaign.target)
+    if isinstance(campaign.work, TestbenchSettings) and not campaign.replays:
+        raise driven_by_test(campaign)
+    settings = _recording(campaign, target)
+    return target if settings is None else close_target(campaign, settings, target).target
+
+
+def driven_by_test(campaign: Campaign) -> HarnessError:
+    """Return what is raised where a closed design is needed and a test drives it."""
+    return HarnessError(
+        f"{campaign.file}: [workload] record: expected a closed design, found one that a test "
+        "of cocotb drives; replay a recording of it: record = true",
+        "workload.record",
+    )
+
+
+def _recording(
+    campaign: Campaign, target: Target, progress: Progress | None = None
+) -> RecordingSettings | None:
+    """Return how a recording drives the target, made of a test if there is one; None if none does."""
+    settings = campaign.work
+    if isinstance(settings, TestbenchSettings) and campaign.replays:
+        return recorded_settings(campaign, settings, target, progress)
+    return settings if isinstance(settings, RecordingSettings) else None
+
+
+def recorded_images(campaign: Campaign) -> dict[tuple[str, int, int], bytes]:
+    """Return what the recordings of a campaign drive and expect, by memory, 0 and number of the recording.
+
+    Raises:
+        HarnessError: As `target_of`.
+    """
+    target = load_target(campaign.target)
+    settings = _recording(campaign, target)
+    assert settings is not None
+    work = recorded_work(campaign, settings, close_target(campaign, settings, target))
+    return {
+        (name, 0, number): image
+        for number, (workload,) in enumerate(work.workloads)
+        for name, image in workload.images.items()
+    }
+
+
+@dataclass(frozen=True)
+class Targeted:
+    """A target of which no file changes any more, and what drives it where that is no bench of its own."""
+
+    target: Target
+    recording: RecordingSettings | None = None
+    closed: Closed | None = None
+    driven: Driven | None = None
+
+
+def targeted(campaign: Campaign, progress: Progress) -> Targeted:
+    """Return the target of a campaign, closed by what drives it.
+
+    Raises:
+        HarnessError: It cannot be read, recordings or tests do not fit it, or nothing drives it.
+    """
+    target = load_target(campaign.target)
+    settings = _recording(campaign, target, progress)
+    if settings is not None:
+        progress.stage(f"reading {len(settings.waves)} recordings")
+        closed = close_target(campaign, settings, target)
+        return Targeted(frozen(closed.target), settings, closed)
+    if isinstance(campaign.work, TestbenchSettings):
+        driven = driven_design(campaign, campaign.work, target)
+        return Targeted(frozen(in_shell(driven.design, driven.parameters)), driven=driven)
+    if target.is_open:
+        raise HarnessError(
+            f"target {target.name}: expected a closed design, with dut, done and memories, found the design "
+            "alone; drive it by a recording, [workload] waves = ..., or give it a bench",
+            "dut",
+        )
+    return Targeted(frozen(target))
+
+
+def work_on(campaign: Campaign, found: Targeted, progress: Progress) -> Work:
+    """Return what a campaign runs on its target, laid out in memories.
+
+    Raises:
+        CampaignError: The inputs do not fit the network, or the images do not fit the target.
+        NetworkError: The network cannot be read or compiled.
+        HarnessError: The target cannot be used.
+    """
+    settings = campaign.work
+    if isinstance(settings, NetworkSettings):
+        return network_work(campaign, settings, found.target, progress)
+    if isinstance(settings, WorkloadSettings):
+        return own_work(campaign, settings, found.target)
+    if found.recording is not None and found.closed is not None:
+        return recorded_work(campaign, found.recording, found.closed)
+    assert isinstance(settings, TestbenchSettings)
+    assert found.driven is not None
+    return tested_work(campaign, settings, found.driven)
+
+
+def with_known_hardware(target: Target, elaboration: Elaboration) -> Elaboration:
+    """Return which storage is hardware; of names that synthesis refuses say what to do."""
+    try:
+        return with_hardware(target, elaboration)
+    except HarnessError as error:
+        said = refused_names(target, elaboration.parameters) if _REACHING in str(error) else ""
+        if not said:
+            raise
+        raise HarnessError(said, "target.defines") from error
