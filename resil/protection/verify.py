@@ -4,14 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from resil.campaign.campaign import Campaign, load_campaign
-from resil.campaign.fault_settings import STUCK_AT, FaultSettings
-from resil.campaign.rules import UNTIL
-from resil.campaign.safety import SafetySettings
-from resil.campaign.sampling_settings import SamplingSettings
 from resil.errors import StoreError
 from resil.files import json_text
 from resil.folder.kept_plans import keep_in_build, kept_plan
@@ -21,7 +17,18 @@ from resil.prepare.bench import prepare
 from resil.prepare.targets import target_of
 from resil.progress import Progress
 from resil.protection.build_rtl import longest_of, require_same_runs, runs_without_fault
-from resil.protection.confirm import Allowed, confirmation, latent_coverage, planned_upsets, weak_reserve
+from resil.protection.confirm import Allowed, confirmation, planned_upsets, weak_reserve
+from resil.protection.confirm_runs import (
+    UNPROTECTED,
+    Sizes,
+    by_block,
+    by_raw_rate,
+    inject_in_logic,
+    inject_stuck,
+    inject_unprotected,
+    inject_upsets,
+    struck_in_logic,
+)
 from resil.protection.corners import corners_of
 from resil.protection.judges import require_sensitive
 from resil.protection.ledger import LookLedger
@@ -29,8 +36,8 @@ from resil.protection.likeness import network_population, profile_of
 from resil.protection.next_look import bearing, next_look, registered
 from resil.protection.observed import Observed
 from resil.protection.options import WATCHDOG, load_options
-from resil.protection.read_back import BuiltProtection, mechanism_counts, observed_on, read_built
-from resil.protection.sample_size import POWER, ExpectedStorage, InjectionSpread, spread_needed
+from resil.protection.read_back import BuiltProtection, read_built
+from resil.protection.sample_size import POWER
 from resil.protection.unused_networks import (
     asked_work,
     fresh_works,
@@ -38,7 +45,6 @@ from resil.protection.unused_networks import (
     work_label,
 )
 from resil.protection.wanted import ProtectionRequest
-from resil.record.blocks import LOGIC
 from resil.record.golden import DIFFERS
 from resil.record.protection import Protection
 from resil.record.protection_build import BitExact
@@ -53,37 +59,14 @@ from resil.results.summarise import upset_rates
 from resil.results.views import highest_factor
 from resil.rtl_harness.cache import content_key
 from resil.rtl_harness.design.snapshot import rtl_digest
-from resil.run.campaign import run_campaign
 
-CONFIRMATION, UNPROTECTED = "confirmation", "unprotected"
+CONFIRMATION = "confirmation"
 _CHANGED = "the RTL was changed since it was built: proofs and area are of another; build it again"
 # What a plan promises, and what that rests on.
 _PROMISED = (
     *("name", "basis", "choices", "groups", "mechanisms", "networks", "hold_out", "logic"),
     *("budget_fit", "spfm_target", "fit_share_target", "due_fit_target", "fit", "fit_hi", "spfm", "spfm_lo"),
 )
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """How much is injected on each network.
-
-    Attributes:
-        spread: Upsets of all storage but what is redundant; None for as many as the plan's limits need to be
-            shown, most where failures are expected.
-        redundant: Upsets of copies and code bits, in each kind of storage that has some.
-        stuck: Stuck bits of copies and parity bits, in each kind of storage, on the network with the fewest
-            cycles; of those that raise alarms as many as there are, up to this.
-        all_stuck: Stuck bits of all storage, where permanent faults are asked for.
-        unprotected: Upsets of the design without protection, by raw rates, to show that the network can
-            refuse a set.
-    """
-
-    spread: int | None = None
-    redundant: int = 3000
-    stuck: int = 400
-    all_stuck: int = 2000
-    unprotected: int = 12_000
 
 
 def verify_build(
@@ -129,7 +112,9 @@ def verify_build(
     exact, beyond, cycles = _bit_exact(chose, built, works, progress)
     moments = min(map(sum, (cycles[name] for name in works)))
     spread = by_raw_rate(FinishedRun(run_dirs[0]), campaign, sizes.unprotected, moments)
-    bare = {name: _unprotected(work, name, folder, built, spread, progress) for name, work in works.items()}
+    bare = {
+        name: inject_unprotected(work, name, folder, built, spread, progress) for name, work in works.items()
+    }
     corners = corners_of(campaign)
     require_sensitive(plan, list(bare.values()), campaign.hazardous, campaign.confidence, corners)
     seed, confidence = look.seed, look.confidence
@@ -141,7 +126,7 @@ def verify_build(
     mechanisms: MechanismCoverage | None = None
     shortest = min(works, key=lambda name: sum(cycles[name]))
     permanent = campaign.safety is not None and campaign.safety.permanent is not None
-    struck = _struck_in_logic(campaign.safety)
+    struck = struck_in_logic(campaign.safety)
     # Limits of logic, as the safety verdict has them, hold for all networks together.
     joint = 1.0 - (1.0 - confidence) / len(works) if plan.logic is not None else confidence
     for name, work in works.items():
@@ -149,10 +134,12 @@ def verify_build(
         own = replace(work, seed=seed, target=built.confirm_target, safety=None)
         if permanent or name == shortest:
             inputs, everything = len(cycles[name]), sizes.all_stuck if permanent else 0
-            latent = _stuck(own, name, place / "stuck-at", built, sizes, inputs, everything, progress)
+            latent = inject_stuck(own, name, place / "stuck-at", built, sizes, inputs, everything, progress)
             mechanisms = latent if name == shortest else mechanisms
         if campaign.safety is not None:
-            in_logic = {key: _in_logic(own, name, place / key, faults, progress) for key, faults in struck}
+            in_logic = {
+                key: inject_in_logic(own, name, place / key, faults, progress) for key, faults in struck
+            }
             claimed = replace(
                 campaign.safety,
                 permanent=place / "stuck-at" if permanent else None,
@@ -160,7 +147,7 @@ def verify_build(
                 permanent_logic=in_logic.get("permanent_logic"),
             )
             own = replace(own, confidence=joint, safety=claimed)
-        found = _upsets(own, name, place / "upsets", built, upsets, progress)
+        found = inject_upsets(own, name, place / "upsets", built, upsets, progress)
         observed.append(replace(found, unprotected=bare[name].strata))
     _require_one_rtl([folder / CONFIRMATION / name for name in works], digest)
     reserve = weak_reserve(plan, known.options, campaign.hazardous)
@@ -213,57 +200,6 @@ def _golden_of_choice(run_dirs: Sequence[Path]) -> tuple[str, ...]:
         for own in summaries
         if own.golden.comparison.state == DIFFERS
     )
-
-
-def _sampled(work: Campaign) -> SamplingSettings:
-    """Return how its faults are chosen: by raw rates and minima, about the inputs that it asks about."""
-    return SamplingSettings(inputs=work.sampling.inputs)
-
-
-def by_raw_rate(run: FinishedRun, campaign: Campaign, size: int, moments: int) -> dict[str, dict[str, int]]:
-    """Spread upsets over the source's storage by raw rates: most of its bits are memory that hardly fails.
-
-    Args:
-        run: Of the source.
-        campaign: Says which storage, at which rates.
-        size: How many; fewer where there are no more faults.
-        moments: Cycles of all inputs in which a bit may be struck, of the network with the fewest.
-    """
-    technology = upset_rates(campaign)
-    expected = []
-    for own in run.summary.blocks:
-        for kind in campaign.faults.kinds:
-            bits = getattr(own, f"{kind}_bits")
-            raw = bits * technology.fit_per_bit(kind)
-            expected.append(ExpectedStorage(own.name, kind, raw, 0.0, faults=bits * moments))
-    return _by_block(spread_needed(expected, None, campaign.confidence, (size,)))
-
-
-def _by_block(spread: InjectionSpread) -> dict[str, dict[str, int]]:
-    found: dict[str, dict[str, int]] = {}
-    for (block, kind), n in spread.by_storage.items():
-        found.setdefault(block, {})[kind] = n
-    return found
-
-
-def _unprotected(
-    work: Campaign,
-    name: str,
-    folder: Path,
-    built: BuiltProtection,
-    spread: Mapping[str, Mapping[str, int]],
-    progress: Progress,
-) -> Observed:
-    """Inject upsets on one network into the design without protection."""
-    kinds, clusters = work.faults.kinds, work.faults.clusters
-    injections = sum(sum(own.values()) for own in spread.values())
-    faults = FaultSettings(kinds, injections, 0, clusters, minimum_in=spread)
-    named = f"{name}-unprotected"
-    asked = replace(work, name=named, faults=faults, sampling=_sampled(work), safety=None)
-    place = folder / UNPROTECTED / name
-    run_campaign(asked, place, resume=True, progress=progress, with_area=False)
-    bare = replace(built, copies=frozenset(), used=frozenset(), hardened=(), watchdog=None)
-    return observed_on(name, FinishedRun(place), bare, asked)
 
 
 def _bit_exact(
@@ -352,42 +288,7 @@ def _planned(
             f"note: the plan has little reserve: if what it predicts is true, {spread.power:.0%} of such "
             "confirmations show it, by as many injections as are made at most"
         )
-    return _by_block(spread)
-
-
-def _upsets(
-    campaign: Campaign,
-    name: str,
-    place: Path,
-    built: BuiltProtection,
-    planned: Mapping[str, Mapping[str, int]],
-    progress: Progress,
-) -> Observed:
-    """Inject upsets on one network, as many into each storage as is planned."""
-    injections = sum(sum(own.values()) for own in planned.values())
-    kinds, clusters = campaign.faults.kinds, campaign.faults.clusters
-    faults = FaultSettings(kinds, injections, 0, clusters, minimum_in=planned)
-    asked = replace(campaign, name=f"{name}-upsets", faults=faults, sampling=_sampled(campaign))
-    asked = _ended(asked, built)
-    run_campaign(asked, place, resume=True, progress=progress, with_area=False)
-    return observed_on(name, FinishedRun(place), built, asked)
-
-
-def _struck_in_logic(safety: SafetySettings | None) -> list[tuple[str, FaultSettings]]:
-    """Return what runs that a safety table names struck in the logic of the source, by key of the table."""
-    if safety is None:
-        return []
-    named = {"logic": safety.logic, "permanent_logic": safety.permanent_logic or safety.permanent}
-    found = [(key, load_campaign(own / CAMPAIGN).faults) for key, own in named.items() if own is not None]
-    return [(key, replace(own, kinds=(LOGIC,), minimum_in={})) for key, own in found if LOGIC in own.kinds]
-
-
-def _in_logic(campaign: Campaign, name: str, place: Path, faults: FaultSettings, progress: Progress) -> Path:
-    """Strike the logic of what was built as a run that the safety table names struck that of the source."""
-    asked = replace(campaign, name=f"{name}-{place.name}", faults=faults, sampling=_sampled(campaign))
-    asked = replace(asked, safety=None, execution=replace(asked.execution, until=UNTIL[0]))
-    run_campaign(asked, place, resume=True, progress=progress, with_area=False)
-    return place
+    return by_block(spread)
 
 
 def _require_one_rtl(places: Sequence[Path], digest: str) -> None:
@@ -400,41 +301,3 @@ def _require_one_rtl(places: Sequence[Path], digest: str) -> None:
                 "confirm again",
                 "rtl",
             )
-
-
-def _ended(campaign: Campaign, built: BuiltProtection, *, permanent: bool = False) -> Campaign:
-    """Return a campaign whose injections end when an alarm rises, where nothing is asked of what would come.
-
-    A watchdog is credited with the part of the hangs that it detects; some rows of a safety verdict, and
-    those of permanent faults, ask what detected faults would have done.
-    """
-    asked = campaign.safety is not None and campaign.safety.asks_of_detected
-    whole = permanent or asked or built.watchdog is not None or campaign.inferences > 1
-    return replace(campaign, execution=replace(campaign.execution, until=UNTIL[0 if whole else 1]))
-
-
-def _stuck(
-    campaign: Campaign,
-    name: str,
-    place: Path,
-    built: BuiltProtection,
-    sizes: Sizes,
-    inputs: int,
-    everything: int,
-    progress: Progress,
-) -> MechanismCoverage | None:
-    """Hold bits of the mechanisms, and so many of all storage, and count how many an alarm reports."""
-    if not built.copies and not built.timer:
-        return None
-    kinds, mechanisms = ("ff", "macro"), (built.block, built.alerts, built.timer)
-    # Each bit is held at 0 and at 1, on each input.
-    stuck = {key: 2 * inputs * n for key, n in built.bits(kinds).items()}
-    minima = {block: sizes.stuck for block, _ in stuck if block in mechanisms}
-    least = sum(min(n, sizes.stuck) for (block, _), n in stuck.items() if block in mechanisms)
-    total = min(least + everything, sum(stuck.values()))
-    faults = FaultSettings(kinds, total, 0, model=STUCK_AT, minimum_in=minima)
-    asked = replace(campaign, name=f"{name}-stuck-at", faults=faults, sampling=_sampled(campaign))
-    asked = _ended(asked, built, permanent=bool(everything))
-    run_campaign(asked, place, resume=True, progress=progress, with_area=False)
-    reported, injections = mechanism_counts(FinishedRun(place), built)
-    return latent_coverage(name, reported, injections, campaign.confidence)

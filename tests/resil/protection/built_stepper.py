@@ -9,7 +9,8 @@ from pathlib import Path
 from resil.cli import main
 from resil.folder.kept_plans import kept_plan
 from resil.progress import Progress
-from resil.protection.verify import Sizes, verify_build
+from resil.protection.confirm_runs import Sizes
+from resil.protection.verify import verify_build
 from resil.protection.wanted import ProtectionRequest
 from resil.record.protection_confirmation import Confirmation
 from tests.rtl_harness.redundancy.stepping import stepper_campaign

@@ -19,6 +19,7 @@ from resil.networks.tflite_reader import read_network
 from resil.networks.tflite_writer import serialise_network
 from resil.progress import Progress
 from resil.protection import judges
+from resil.protection.confirm_runs import Sizes, by_raw_rate
 from resil.protection.corners import Corner
 from resil.protection.judges import (
     differing_share,
@@ -29,7 +30,6 @@ from resil.protection.judges import (
 )
 from resil.protection.ledger import LookLedger, shared_confidence
 from resil.protection.observed import Observed, ObservedStratum, evidence_of
-from resil.protection.verify import Sizes, by_raw_rate
 from resil.record.golden import GoldenComparison
 from resil.results.summarise import upset_rates
 from resil.stats.evidence import PooledGroup

@@ -13,7 +13,8 @@ from resil.errors import StoreError
 from resil.folder.kept_plans import state_of
 from resil.progress import Progress
 from resil.protection import verify
-from resil.protection.verify import Sizes, verify_build
+from resil.protection.confirm_runs import Sizes
+from resil.protection.verify import verify_build
 from resil.protection.wanted import ProtectionRequest
 from resil.record.fields import json_schema
 from resil.record.protection import Protection
@@ -269,19 +270,19 @@ def test_a_refused_set_is_refused_under_another_folder_name_too(again):
 
 def test_a_look_that_was_killed_is_remembered(again, monkeypatch):
     """Its networks are known, whatever they are called, and its part of the error is spent."""
-    real, struck = verify._upsets, []
+    real, struck = verify.inject_upsets, []
 
     def upsets(*given):
         struck.append(real(*given))
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(verify, "_upsets", upsets)
+    monkeypatch.setattr(verify, "inject_upsets", upsets)
     with pytest.raises(KeyboardInterrupt):
         verified(again, sizes=FEW)
     assert len(struck) == 1
     other = elsewhere(again)
     (other / "fresh.toml").write_text((again / "b.toml").read_text())
-    monkeypatch.setattr(verify, "_upsets", real)
+    monkeypatch.setattr(verify, "inject_upsets", real)
     with pytest.raises(StoreError, check=about("--verify-network.looks")):
         verified(other, sizes=FEW, networks=["fresh.toml"], seed=99)
     second = verified(other, sizes=FEW, networks=["c.toml"])
@@ -297,11 +298,11 @@ def test_the_same_look_is_gone_on_with_after_it_was_killed(again, monkeypatch):
     def killed(*given):
         raise KeyboardInterrupt
 
-    real = verify._upsets
-    monkeypatch.setattr(verify, "_upsets", killed)
+    real = verify.inject_upsets
+    monkeypatch.setattr(verify, "inject_upsets", killed)
     with pytest.raises(KeyboardInterrupt):
         verified(again, sizes=FEW)
-    monkeypatch.setattr(verify, "_upsets", real)
+    monkeypatch.setattr(verify, "inject_upsets", real)
     found = verified(again, sizes=FEW)
     assert found.look.number == 1
     lines = (again / "data" / "confirmations.jsonl").read_text().splitlines()
