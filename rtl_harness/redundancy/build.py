@@ -276,8 +276,9 @@ class _RtlBuilder:
             netlist.begin()
             (folder / "protected.json").write_text(json.dumps(netlist.document), encoding="utf-8")
             # Of what selects several at once, as a fault may, one counts: parallel_case would leave it open.
-            script = ["read_json protected.json", "bwmuxmap", "techmap -map +/pmux2mux.v", "opt_clean"]
-            script += ["write_verilog -sv protected.v"]
+            # Bits that one net lets be written are one write: a simulator takes far longer for one each.
+            script = ["read_json protected.json", "bwmuxmap", "techmap -map +/pmux2mux.v", "opt_reduce"]
+            script += ["opt_clean", "write_verilog -sv protected.v"]
             run_yosys(script, folder, f"protected netlist of {top}")
             text = (folder / "protected.v").read_text(encoding="utf-8")
             made_of = f"{instance.module} with protected registers, as a netlist, for the instance {top}."

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 import shutil
 
 import pytest
@@ -67,6 +68,18 @@ def coded(tmp_path, tmp_path_factory):
         return core(tmp_path), build, load_target(tmp_path / "out" / "target.toml")
 
     return copy
+
+
+def test_bits_that_are_written_together_are_one_write_for_a_simulator(mechanism, coded, tmp_path):
+    """One for each bit takes a design with many such memories several times as long in simulation."""
+    coded(mechanism)
+    texts = [file.read_text() for file in (tmp_path / "out" / "rtl").glob("*.sv")]
+    (text,) = [text for text in texts if "mem_q [" in text]
+    writes = re.findall(r"mem_q\[.*\]\[(\d+):(\d+)\] <=", text)
+    # Both parts of a word, and each with its check bits, of which neighbours may be written apart.
+    checks = sum(int(high) >= 32 for high, _ in writes)
+    assert sorted(pair for pair in writes if int(pair[0]) < 32) == [("31", "8"), ("7", "0")]
+    assert checks <= (11 if mechanism is Mechanism.SECDED else 2)
 
 
 def test_code_words_are_what_is_written_by_itself_and_go_through_the_latch(mechanism, coded):
