@@ -106,7 +106,7 @@ BOUNDARY = (
         "dead-by-byte",
         "a byte of which some bits are dead is dead as a whole",
         f"{CPP}/boundary.cpp",
-        " && !(byte.mask & ~dead->second)",
+        " && !(byte.mask & ~found->second)",
         "",
         f"{BOUNDARIES}::test_of_a_byte_the_dead_bits_alone_are_dead",
     ),
@@ -138,7 +138,7 @@ BOUNDARY = (
         "boundary-not-asked",
         "a run leaves when its registers are right, whatever its memories",
         f"{CPP}/model_simulator.cpp",
-        "if (!sweep_.boundary().permits(d, *i)) return false;",
+        "if (!sweep_.boundary().permits(d, *i, sweep_.awaited(job))) return false;",
         "",
         LEAVE,
     ),
@@ -168,6 +168,67 @@ BOUNDARY = (
     ),
 )
 
+SPENT_TESTS = f"{FAST}/test_spent_alarms.py"
+SPENT = (
+    _mutant(
+        "spent-awaited",
+        "a run ends that has an alarm still to raise",
+        f"{CPP}/spent_alarms.cpp",
+        "if (bytes_[found->second].alarms[std::countr_zero(left)] & awaited) return false;",
+        "",
+        SPENT_TESTS,
+    ),
+    _mutant(
+        "spent-but-cleared",
+        "an alarm that is cleared again counts as one that stays",
+        f"{CPP}/alarm_storage.cpp",
+        "if (reader.keeps(f, !end)) found",
+        "found",
+        SPENT_TESTS,
+    ),
+    Mutant(
+        "spent-though-seen",
+        "storage that more than alarms depend on counts as what keeps them up",
+        (
+            Edit(f"{CPP}/alarm_storage.cpp", "return !seen_[f.q] && alarms_[f.q];", "return alarms_[f.q];"),
+            Edit(f"{CPP}/alarm_storage.cpp", "net < 2 || seen_[net] || !(more", "net < 2 || !(more"),
+        ),
+        (SPENT_TESTS,),
+    ),
+    _mutant(
+        "spent-masked",
+        "of a run that ends with an alarm up nothing is latent",
+        f"{CPP}/job_ends.cpp",
+        "event.spent = kind == kVanished && last_.spent;",
+        "event.spent = 0;",
+        SPENT_TESTS,
+    ),
+    _mutant(
+        "single-spent-awaited",
+        "a run by itself rejoins with an alarm still to raise",
+        f"{CPP}/faulty_run.cpp",
+        "if (spent.alarms() & alarms_.awaited(run.reported)) return false;",
+        "",
+        SPENT_TESTS,
+    ),
+    _mutant(
+        "spent-forgotten",
+        "a run that rejoins has none of its alarms up any more",
+        f"{CPP}/model_simulator.cpp",
+        "  spent.add_to(d);",
+        "",
+        SPENT_TESTS,
+    ),
+    _mutant(
+        "detected-from-the-start",
+        "what is dead once a fault is detected is dead before",
+        f"{CPP}/boundary.cpp",
+        "dead_[alarms_.awaits_detection(awaited) ? 0 : 1]",
+        "dead_[1]",
+        f"{BOUNDARIES}::test_what_is_dead_once_a_fault_is_detected_is_not_dead_before",
+    ),
+)
+
 MERGES = (
     Mutant(
         "merge-without-shift",
@@ -178,7 +239,7 @@ MERGES = (
     Mutant(
         "merge-without-alarms",
         "runs that have reported different things are merged",
-        (Edit(f"{CPP}/sweep_context.h", "pace, injector_.alarms().awaited(job.reported),", "pace, 0,"),),
+        (Edit(f"{CPP}/sweep_context.h", "pace, awaited(job),", "pace, 0,"),),
         (HISTORIES,),
     ),
     Mutant(
@@ -219,8 +280,8 @@ REJOINING = (
         "rejoined-by-registers-in-a-sweep",
         "a run has golden registers of a cycle outside the window, and its memories are not compared",
         f"{CPP}/model_simulator.cpp",
-        "} else if (!sweep_.golden().memories().equals(faulty)) {",
-        "} else if (false) {",
+        "!sweep_.golden().memories().equals(faulty) || (spent",
+        "(spent",
         AWKWARD,
         ALONE,
     ),
@@ -679,6 +740,7 @@ AUDIT = (
 
 MUTANTS = (
     *BOUNDARY,
+    *SPENT,
     *SEARCHING,
     *MERGES,
     *REJOINING,

@@ -26,7 +26,8 @@ from resil.rtl_harness.engine.fast.lanes.words import (
     UnsupportedLanesError as UnsupportedLanesError,
 )
 from resil.rtl_harness.engine.fast.model import CompiledModel
-from resil.rtl_harness.engine.fast.native.injector import Shortcut
+from resil.rtl_harness.engine.fast.native.circuit import Circuit
+from resil.rtl_harness.engine.fast.native.injector import AlarmBit, Shortcut
 from resil.rtl_harness.engine.fast.native.sweep import GatesError, Sweep, SweepTimes
 from resil.rtl_harness.engine.fast.processes import EngineOutcome, run_chunks
 from resil.rtl_harness.engine.fast.shared import Shared
@@ -197,14 +198,16 @@ class Acceleration:
             )
             if self._timeout is Timeout.OPERATION:
                 model.injector.count_operations(operation_bits(model.target, circuit))
+            stay = [] if model.injector.pause else self._alarm_storage(circuit)
             if golden.exits is not None and not self._exits_known:
-                golden.exits.find_dead(circuit)
+                golden.exits.find_dead(circuit, model.alarms if stay else None)
                 self._notes += close_wrong_exits(model, golden.run.end, golden.exits, self._random)
                 self._exits_known = True
         except (UnsupportedError, GatesError) as error:
             self._give_up(str(error))
             return None
         sweep = Sweep(model.injector, circuit, golden.exits.boundaries if golden.exits else None)
+        model.injector.spend(stay)
         reader = EffectReader(
             golden.run.end,
             model.workload.outputs,
@@ -221,6 +224,14 @@ class Acceleration:
             reader,
             lambda fault: singles.inject(fault, self._shortcuts & ~IN_SWEEPS),
         )
+
+    def _alarm_storage(self, circuit: Circuit) -> list[AlarmBit]:
+        """Return the bits of the design's own storage that do nothing but keep alarms up."""
+        sweep = Sweep(self._model.injector, circuit)
+        try:
+            return self._model.map.counted(sweep.alarm_storage())
+        finally:
+            sweep.close()
 
     def _sweeps_pay(self) -> bool:
         if self._wanted.sweep is not None:

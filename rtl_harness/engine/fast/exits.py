@@ -8,12 +8,15 @@ from dataclasses import replace
 from random import Random
 
 import numpy as np
+import numpy.typing as npt
 
 from resil.rtl_harness.design.target import Target
+from resil.rtl_harness.engine.fast.alarms import Alarms
 from resil.rtl_harness.engine.fast.liveness_cache import cached_dead_storage
 from resil.rtl_harness.engine.fast.native.circuit import Circuit
 from resil.rtl_harness.engine.fast.native.injector import Injector
 from resil.rtl_harness.engine.fast.native.library import ModelInstance
+from resil.rtl_harness.engine.fast.native.liveness import DeadStorage
 from resil.rtl_harness.engine.fast.native.storage import StoragePlace
 from resil.rtl_harness.engine.fast.native.sweep import (
     BYTE,
@@ -71,7 +74,7 @@ class Exits:
         self.notes = self._names.notes
         self.boundaries = Boundaries(
             [(self._storage.offset, self._storage.size)],
-            [np.zeros(0, BYTE) for _ in self._edges],
+            *([np.zeros(0, BYTE) for _ in self._edges] for _ in range(2)),
             [value in allowed for _, value in self._edges],
             [self._queue(queue) for queue in self._names.queues],
             [
@@ -80,8 +83,14 @@ class Exits:
             ],
         )
 
-    def find_dead(self, circuit: Circuit) -> None:
+    def find_dead(self, circuit: Circuit, alarms: Alarms | None = None) -> None:
         """Find what no longer matters at the exits; close those after which a run may take another course.
+
+        Args:
+            circuit: The design as gates.
+            alarms: Those of a design with redundancy, which compares what should be equal, whatever it is.
+                What matters for nothing else does not matter any more once a detected fault was reported.
+                None for a design without.
 
         Raises:
             GatesError: The gates do not do what the model does.
@@ -90,9 +99,21 @@ class Exits:
         fixed = [start, *self.boundaries.unsettled]
         ends = [*(edges for edges, _ in self._edges), self._end_cycle]
         beginning = self._beginning(start)
-        found = cached_dead_storage(self._injector, circuit, self.boundaries.external, fixed, ends, beginning)
-        self.boundaries = replace(self.boundaries, dead=found.bits)
-        self.close(place for place, (edges, _) in enumerate(self._edges) if edges < found.settled)
+
+        def seen_by(awaited: npt.NDArray[np.bool_]) -> DeadStorage:
+            own = circuit._replace(alarms=circuit.alarms[awaited])
+            external = self.boundaries.external
+            return cached_dead_storage(self._injector, own, external, fixed, ends, beginning)
+
+        every = np.ones(len(circuit.alarms), bool)
+        found = detected = seen_by(every)
+        settled = found.settled
+        if alarms is not None:
+            detected = seen_by(~np.isin(circuit.alarms["alarm"], alarms.detects))
+            # That no alarm rises in a run that has left is what the tail says.
+            settled = seen_by(~every).settled
+        self.boundaries = replace(self.boundaries, dead=found.bits, after_detected=detected.bits)
+        self.close(place for place, (edges, _) in enumerate(self._edges) if edges < settled)
 
     def _beginning(self, fixed: Sequence[tuple[int, int]]) -> bytes:
         """Return the state in which runs begin, but for what external memories may hold then."""

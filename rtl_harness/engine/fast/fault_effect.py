@@ -102,10 +102,11 @@ class EffectReader:
         )
 
     def vanished(self, result: SweepResult) -> FaultEffect:
-        """Return the effect of a run that is as the golden one again."""
+        """Return the effect of a run that is as the golden one again, but for alarms that are still up."""
         first = self.golden.first
         first = first and replace(first, end_cycle=first.end_cycle + result.shift)
-        return FaultEffect(RunStatus.ENDED, replace(self.golden, end_cycle=result.end_cycle, first=first))
+        end = replace(self.golden, end_cycle=result.end_cycle, first=first)
+        return FaultEffect(RunStatus.ENDED, replace(end, state_hash="") if result.spent else end)
 
     def paused(self, fault: Fault, result: SweepResult) -> FaultEffect:
         """Return the effect of a run that stands, in the faulty instance, where its first inference ended."""

@@ -182,6 +182,9 @@ class Singles:
 
     def _reported_end(self, fault: Fault, result: InjectionResult) -> RunEnd:
         end = self.faulty_end(fault, Ending(result.stop), result.end_cycle)
+        if result.spent:
+            # Alarms that are up are state: which other state there is changes no outcome any more.
+            end = replace(end, state_hash="")
         return replace(end, alarms=self._alarms_of(result))
 
     def _alarms_of(self, result: InjectionResult) -> Rises:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -14,7 +14,7 @@ from resil.rtl_harness.design.elaboration.model import Location
 from resil.rtl_harness.design.sites import StorageElement
 from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.engine.fast.native.build import SourceVariable
-from resil.rtl_harness.engine.fast.native.injector import Flip
+from resil.rtl_harness.engine.fast.native.injector import AlarmBit, Flip
 from resil.rtl_harness.engine.fast.native.library import ModelInstance
 from resil.rtl_harness.engine.fast.native.storage import StoragePlace
 from resil.rtl_harness.engine.state_hash import kept_mask
@@ -136,6 +136,21 @@ class StateMap:
         found = digest(self.contents(instance))
         instance.flip(held.storage, held.bit, held.word)
         return found
+
+    def counted(self, bits: Sequence[AlarmBit]) -> list[AlarmBit]:
+        """Return those of these bits of registers that the digest counts."""
+        wanted = {bit.offset for bit in bits}
+        found: set[tuple[int, int]] = set()
+        absent = {site for run in self._sites.absent for site in range(run.first, run.end)}
+        for element, first in zip(self._sites.elements, self._sites.offsets, strict=False):
+            storage = self._storage[element.path]
+            if not any(storage.offset <= offset < storage.offset + storage.size for offset in wanted):
+                continue
+            for site in set(range(first, first + element.bits)) - absent:
+                flip = self.flip(site)
+                byte = storage.offset + flip.word * storage.entry_bytes + flip.bit // 8
+                found.add((byte, 1 << flip.bit % 8))
+        return [bit for bit in bits if (bit.offset, bit.mask) in found]
 
     @property
     def watched(self) -> list[StoragePlace]:

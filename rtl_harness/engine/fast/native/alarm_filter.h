@@ -16,6 +16,9 @@ class AlarmFilter {
   void ignore(uint64_t usual) { usual_ = usual; }
   void end_at_detection(bool wanted) { ends_at_detection_ = wanted; }
 
+  /// An alarm that reports a detected fault is among these.
+  bool awaits_detection(uint64_t awaited) const { return awaited & detects_; }
+
   /// Alarms whose rise is still news in a run that has reported so much.
   uint64_t awaited(const Reported& reported) const {
     return ((reported.detected.alarm < 0 ? detects_ : 0) | (reported.corrected.alarm < 0 ? corrects_ : 0)) & ~usual_;

@@ -5,19 +5,21 @@
 
 #include <algorithm>
 
-Boundary::Boundary(GoldenRun& run, const Boundaries& given)
+Boundary::Boundary(GoldenRun& run, const AlarmFilter& alarms, const Boundaries& given)
     : run_(run),
+      alarms_(alarms),
       golden_(run.boundaries()),
       external_(given.external, given.external + given.external_count),
-      dead_(golden_.size()),
       row_(run.registers().bytes()),
       queues_(given.queues, given.queues + given.queue_count) {
   for (size_t i = 0; i < golden_.size(); ++i) {
     open_.push_back(given.open[i]);
     by_operation_.emplace(golden_[i].operation, i);
     unsettled_.emplace_back(given.unsettled + given.unsettled_first[i], given.unsettled + given.unsettled_first[i + 1]);
-    for (uint64_t k = given.dead_first[i]; k < given.dead_first[i + 1]; ++k) {
-      dead_[i][given.dead[k].offset] |= given.dead[k].mask;
+    for (int kind = 0; kind < 2; ++kind) {
+      const DeadBits& bits = given.dead[kind];
+      auto& found = dead_[kind].emplace_back();
+      for (uint64_t k = bits.first[i]; k < bits.first[i + 1]; ++k) found[bits.bits[k].offset] |= bits.bits[k].mask;
     }
   }
   for (size_t q = 0; q < queues_.size(); ++q) {
@@ -62,9 +64,13 @@ bool Boundary::is_settled(uint64_t offset, size_t i) const {
   return after == unsettled_[i].begin() || offset >= std::prev(after)->offset + std::prev(after)->bytes;
 }
 
-bool Boundary::is_dead(const ByteDifference& byte, size_t i) const {
-  const auto dead = dead_[i].find(byte.offset);
-  return dead != dead_[i].end() && !(byte.mask & ~dead->second);
+const Boundary::Dead& Boundary::dead(uint64_t awaited) const {
+  return dead_[alarms_.awaits_detection(awaited) ? 0 : 1];
+}
+
+bool Boundary::is_dead(const ByteDifference& byte, const Dead& dead, size_t i) {
+  const auto found = dead[i].find(byte.offset);
+  return found != dead[i].end() && !(byte.mask & ~found->second);
 }
 
 bool Boundary::is_turned(const ByteDifference& byte, const Difference& d, size_t i) const {
@@ -89,10 +95,12 @@ uint64_t Boundary::pointer(const QueueBytes& queue, const Difference& d, size_t 
   return value;
 }
 
-bool Boundary::permits(const Difference& d, size_t i) const {
+bool Boundary::permits(const Difference& d, size_t i, uint64_t awaited) const {
+  const SpentAlarms& spent = run_.registers().spent();
+  const Dead& own = dead(awaited);
   return open_[i] && std::all_of(d.begin(), d.end(), [&](const ByteDifference& byte) {
            if (is_external(byte.offset)) return is_settled(byte.offset, i);
-           return is_dead(byte, i) || is_turned(byte, d, i);
+           return is_dead(byte, own, i) || is_turned(byte, d, i) || spent.is_spent(byte, awaited);
          });
 }
 
@@ -103,13 +111,15 @@ Difference Boundary::external(const Difference& d) const {
   return found;
 }
 
-bool Boundary::registers(const char* state, size_t i, Difference& d) {
+bool Boundary::registers(const char* state, size_t i, uint64_t awaited, Difference& d) {
   run_.registers().gather(state, row_.data());
+  const Dead& own = dead(awaited);
   const std::vector<char>& golden = golden_[i].registers;
   for (size_t at = 0; at < row_.size(); ++at) {
     if (row_[at] == golden[at]) continue;
     const ByteDifference byte{run_.registers().offset(at), static_cast<uint8_t>(row_[at] ^ golden[at])};
-    if (!is_dead(byte, i) && !pointers_.contains(byte.offset)) return false;
+    const bool spent = run_.registers().spent().is_spent(byte, awaited);
+    if (!is_dead(byte, own, i) && !pointers_.contains(byte.offset) && !spent) return false;
     d.push_back(byte);
   }
   return true;

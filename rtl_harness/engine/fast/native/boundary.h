@@ -7,12 +7,13 @@
 #include <unordered_map>
 #include <utility>
 
+#include "alarm_filter.h"
 #include "golden_run.h"
 #include "sweep_api.h"
 
 class Boundary {
  public:
-  Boundary(GoldenRun& run, const Boundaries& given);
+  Boundary(GoldenRun& run, const AlarmFilter& alarms, const Boundaries& given);
 
   /// Boundaries in the cycles `from` .. `to`: the first, and the one after the last.
   std::pair<size_t, size_t> between(uint64_t from, uint64_t to) const;
@@ -21,19 +22,24 @@ class Boundary {
   uint64_t operation(size_t i) const { return golden_[i].operation; }
   uint64_t edges(size_t i) const { return golden_[i].edges; }
 
-  /// Nothing differs but settled parts of external memories, what is dead at boundary `i`, and the pointers of queues
-  /// that are empty there.
-  bool permits(const Difference& d, size_t i) const;
+  /// Nothing differs but settled parts of external memories, what is dead at boundary `i`, the pointers of queues that
+  /// are empty there, and bits that keep alarms up none of which is `awaited`.
+  bool permits(const Difference& d, size_t i, uint64_t awaited) const;
   /// The part of a difference that lies in external memories.
   Difference external(const Difference& d) const;
   /// Add the registers that differ from boundary `i`; false, and perhaps not all, if one of them is neither dead nor a
-  /// pointer of a queue.
-  bool registers(const char* state, size_t i, Difference& d);
+  /// pointer of a queue, nor keeps up alarms that are not awaited.
+  bool registers(const char* state, size_t i, uint64_t awaited, Difference& d);
 
  private:
   bool is_external(uint64_t offset) const;
   bool is_settled(uint64_t offset, size_t i) const;
-  bool is_dead(const ByteDifference& byte, size_t i) const;
+  // Bits of a byte, by boundary.
+  using Dead = std::vector<std::unordered_map<uint64_t, uint32_t>>;
+
+  // What is dead in runs of which these alarms are awaited.
+  const Dead& dead(uint64_t awaited) const;
+  static bool is_dead(const ByteDifference& byte, const Dead& dead, size_t i);
   /// The byte is of a pointer, and at boundary `i` the queue is empty, its pointers differ by the same and have a value
   /// that they may have.
   bool is_turned(const ByteDifference& byte, const Difference& d, size_t i) const;
@@ -41,9 +47,10 @@ class Boundary {
   uint64_t pointer(const QueueBytes& queue, const Difference& d, size_t i) const;
 
   GoldenRun& run_;
+  const AlarmFilter& alarms_;
   const std::vector<GoldenBoundary>& golden_;
   std::vector<Piece> external_;
-  std::vector<std::unordered_map<uint64_t, uint32_t>> dead_;  // by boundary: bits of a byte
+  Dead dead_[2];  // always, and in runs that have reported a detected fault
   std::unordered_map<uint64_t, size_t> by_operation_;
   std::vector<uint8_t> open_;
   std::vector<std::vector<Piece>> unsettled_;  // by boundary, ascending

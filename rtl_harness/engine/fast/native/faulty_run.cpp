@@ -87,6 +87,9 @@ bool FaultyRun::is_golden(const Digest& now, const Progress& run, uint32_t short
   if (!edges) return false;
   golden_.memories().seek(edges);
   if (!golden_.memories().equals(faulty_)) return false;
+  const SpentAlarms& spent = golden_.registers().spent();
+  if (spent.alarms() & alarms_.awaited(run.reported)) return false;
+  result.spent = spent.any();
   result.stop = kRejoined;
   result.shift = static_cast<int64_t>(faulty_.cycle) - static_cast<int64_t>(edges);
   return true;
@@ -104,7 +107,8 @@ void FaultyRun::finish(uint64_t limit, uint32_t shortcuts, InjectionResult& resu
     const Digest now = golden_.registers().digest(faulty_.state());
     if (is_golden(now, run, shortcuts, from, result)) break;
     if ((shortcuts & kRepetition) && run.skipped == 0) {
-      period = repetition.period(faulty_.cycle, watchdog_.on() ? run.moved : 0, now,
+      const Digest whole = golden_.registers().with_alarms(now);
+      period = repetition.period(faulty_.cycle, watchdog_.on() ? run.moved : 0, whole,
                                  [&] { return golden_.memories().digest(faulty_); });
       if (period) skip(run, period);
     }

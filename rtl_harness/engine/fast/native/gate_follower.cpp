@@ -20,7 +20,7 @@ bool GateFollower::follow(Job& job) {
   while (job.cycle < window.last()) {
     const size_t place = job.cycle - window.first();
     const size_t stop = std::min<size_t>(place + span, window.cycles() - 1);
-    const size_t at = ripple_.follow(job.d, place, stop, sweep_.injector().alarms().awaited(job.reported));
+    const size_t at = ripple_.follow(job.d, place, stop, sweep_.awaited(job));
     note(job, job.cycle, window.first() + at);
     if (ripple_.alarmed()) job.leave.reset();
     const uint64_t from = job.cycle;
@@ -76,10 +76,11 @@ void GateFollower::note(Job& job, uint64_t from, uint64_t to) const {
   const auto [begin, stop] = boundary.between(from, to);
   if (begin == stop) return;
   job.leave.reset();
-  if (boundary.permits(job.d, stop - 1)) job.leave = sweep_.departure(job.d, stop - 1, job.shift);
+  const uint64_t awaited = sweep_.awaited(job);
+  if (boundary.permits(job.d, stop - 1, awaited)) job.leave = sweep_.departure(job.d, stop - 1, job.shift);
   if (!job.noted && job.leave) {
     for (size_t i = begin; i < stop && !job.noted; ++i) {
-      if (boundary.permits(job.d, i)) job.noted = sweep_.departure(job.d, i, job.shift);
+      if (boundary.permits(job.d, i, awaited)) job.noted = sweep_.departure(job.d, i, job.shift);
     }
   }
 }

@@ -89,6 +89,10 @@ size_t Registers::position(uint64_t offset) const {
   return starts_[std::prev(after) - pieces_.begin()] + (offset - std::prev(after)->offset);
 }
 
+bool Registers::has(uint64_t offset) const {
+  return std::ranges::any_of(pieces_, [&](const Piece& piece) { return offset - piece.offset < piece.bytes; });
+}
+
 uint64_t Registers::offset(size_t position) const {
   const size_t piece = std::upper_bound(starts_.begin(), starts_.end(), position) - starts_.begin() - 1;
   return pieces_[piece].offset + (position - starts_[piece]);
@@ -104,7 +108,19 @@ Digest Registers::digest_row(const char* row) {
   return digest_gathered();
 }
 
-Digest Registers::digest_gathered() const {
+void Registers::spend(const std::vector<AlarmBit>& bits) {
+  std::vector<size_t> positions;
+  for (const AlarmBit& bit : bits) positions.push_back(position(bit.offset));
+  spent_.use(bits, positions);
+}
+
+Digest Registers::with_alarms(const Digest& digest) const {
+  const uint64_t h = spent_.hash();
+  return {digest.low ^ h, digest.high ^ std::rotl(h, 32)};
+}
+
+Digest Registers::digest_gathered() {
+  spent_.forget(reinterpret_cast<char*>(buffer_.data()));
   Hasher hasher;
   hasher.add(reinterpret_cast<const char*>(buffer_.data()), buffer_.size() * 8);
   return hasher.digest();

@@ -10,6 +10,7 @@
 
 #include "injector_api.h"
 #include "difference.h"
+#include "spent_alarms.h"
 #include "written_blocks.h"
 
 // 128 bits, so that unequal states never meet by chance.
@@ -19,13 +20,20 @@ struct Digest {
   bool operator==(const Digest&) const = default;
 };
 
-// Collects the pieces that hold registers into one buffer and hashes it.
+// Collects the pieces that hold registers into one buffer and hashes it; bits of alarms count as they are in the golden
+// run.
 class Registers {
  public:
   explicit Registers(std::vector<Piece> pieces);
   Digest digest(const char* state);
   /// The digest of registers that were gathered already.
   Digest digest_row(const char* row);
+  /// That digest, of the registers that were hashed last, with the bits of alarms as they are.
+  Digest with_alarms(const Digest& digest) const;
+
+  /// Let these bits of alarms count as they are in the golden run.
+  void spend(const std::vector<AlarmBit>& bits);
+  const SpentAlarms& spent() const { return spent_; }
 
   /// Copy all registers to `to`, one piece after the other, and back.
   void gather(const char* state, char* to) const;
@@ -36,14 +44,16 @@ class Registers {
   /// Place of a byte of the state among those that are gathered, and back. Throws if it is no register.
   size_t position(uint64_t offset) const;
   uint64_t offset(size_t position) const;
+  bool has(uint64_t offset) const;
 
  private:
-  Digest digest_gathered() const;
+  Digest digest_gathered();
 
   std::vector<Piece> pieces_;
   std::vector<size_t> starts_;  // of the pieces among what is gathered
   size_t bytes_ = 0;
   std::vector<uint64_t> buffer_;
+  SpentAlarms spent_;
 };
 
 // The contents of all memories in any cycle of the golden run, one at a time: `seek` moves between cycles.

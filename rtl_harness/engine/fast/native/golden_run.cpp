@@ -29,10 +29,12 @@ RunStop GoldenRun::record(uint64_t limit, bool several) {
     timeline_.record(registers_.digest(cursor_.state()));
     memories_.record(cursor_, cursor_.cycle);
     milestones_.record(registers_, cursor_.state(), cursor_.cycle);
-    if (cursor_.outputs.done) return kDone;
-    if (cursor_.outputs.finished) return kFinish;
+    if (cursor_.outputs.done || cursor_.outputs.finished) break;
   }
-  return kLimit;
+  last_registers_.resize(registers_.bytes());
+  registers_.gather(cursor_.state(), last_registers_.data());
+  if (cursor_.outputs.done) return kDone;
+  return cursor_.outputs.finished ? kFinish : kLimit;
 }
 
 void GoldenRun::seek(uint64_t edges) {

@@ -53,6 +53,9 @@ class GoldenRun {
   MemoryHistory& memories() { return memories_; }
   const MemoryHistory& memories() const { return memories_; }
 
+  /// The registers at its end.
+  const std::vector<char>& last_registers() const { return last_registers_; }
+
   uint64_t length() const { return timeline_.length(); }
   const Timeline& timeline() const { return timeline_; }
   const Milestones& milestones() const { return milestones_; }
@@ -78,6 +81,7 @@ class GoldenRun {
   std::vector<GoldenBoundary> boundaries_;
   uint64_t first_operation_ = 0;
   uint64_t pause_ = 0;
+  std::vector<char> last_registers_;
   std::vector<char> pause_registers_;
   uint64_t alarms_ = 0;
 };

@@ -42,7 +42,7 @@ void Injector::hold(Holds held, uint64_t limit, uint32_t shortcuts, InjectionRes
   Span differs{0, Span::kNever - 1};
   if (shortcuts) differs = activity_.differs(held);
   if (differs.first == Span::kNever) {
-    result = {kRejoined, 0, golden_.length(), 0, 0, kNothingReported};
+    result = {kRejoined, 0, golden_.length(), 0, 0, kNothingReported, 0};
     return;
   }
   begin(differs.first);
@@ -80,7 +80,7 @@ int32_t done(Body&& body) {
   return guarded([&] { return body(), 0; }, -1);
 }
 
-constexpr InjectionResult kNoResult{kBroken, 0, 0, 0, 0, kNothingReported};
+constexpr InjectionResult kNoResult{kBroken, 0, 0, 0, 0, kNothingReported, 0};
 
 }  // namespace
 
@@ -116,6 +116,10 @@ void resil_injector_end_at_detection(Injector* self, int32_t wanted) { self->ala
 
 int32_t resil_injector_operation_bits(Injector* self, const OperationBit* bits, uint64_t count) {
   return done([&] { self->watchdog().see({bits, bits + count}); });
+}
+
+int32_t resil_injector_spend(Injector* self, const AlarmBit* bits, uint64_t count) {
+  return done([&] { self->golden().registers().spend({bits, bits + count}); });
 }
 
 uint64_t resil_injector_pause(const Injector* self) { return self->golden().pause(); }

@@ -81,6 +81,28 @@ class OperationBit(ctypes.Structure):
     _fields_ = (("offset", ctypes.c_uint64), ("mask", ctypes.c_uint32), ("place", ctypes.c_uint32))
 
 
+class AlarmBit(ctypes.Structure):
+    """A bit of a byte of the state that does nothing but keep alarms up.
+
+    Attributes:
+        offset: Of the byte.
+        mask: The bit.
+        golden: What it is throughout the golden run: `mask` or 0.
+        alarms: That it may raise: bit i is the target's alarm number i.
+    """
+
+    _fields_ = (
+        ("offset", ctypes.c_uint64),
+        ("mask", ctypes.c_uint32),
+        ("golden", ctypes.c_uint32),
+        ("alarms", ctypes.c_uint64),
+    )
+    offset: int
+    mask: int
+    golden: int
+    alarms: int
+
+
 class ReportedFirst(ctypes.Structure):
     """The first rises of each kind of alarm among those that the golden run does not raise."""
 
@@ -99,6 +121,7 @@ class InjectionResult(ctypes.Structure):
         simulated: Cycles that were simulated after the flip.
         moved: Edges after which the counter of operations moved last.
         reported: Alarms that rose until then.
+        spent: Of a run that rejoined: alarms of it are still up.
     """
 
     _fields_ = (
@@ -108,6 +131,7 @@ class InjectionResult(ctypes.Structure):
         ("simulated", ctypes.c_uint64),
         ("moved", ctypes.c_uint64),
         ("reported", ReportedFirst),
+        ("spent", ctypes.c_int32),
     )
     stop: int
     shift: int
@@ -115,6 +139,7 @@ class InjectionResult(ctypes.Structure):
     simulated: int
     moved: int
     reported: ReportedFirst
+    spent: int
 
 
 class Injector:
@@ -222,6 +247,15 @@ class Injector:
         if self._calls.resil_injector_operation_bits(self._handle, array, len(bits)):
             raise SimulationError(self._error())
 
+    def spend(self, bits: Sequence[AlarmBit]) -> None:
+        """Let runs rejoin the golden one that differ in nothing but these, where they raise no alarm anew.
+
+        To be called after `golden`, not with `several`.
+        """
+        array = (AlarmBit * len(bits))(*bits)
+        if self._calls.resil_injector_spend(self._handle, array, len(bits)):
+            raise SimulationError(self._error())
+
     @property
     def pause(self) -> int:
         """Edges after which the first inference of the golden run had ended; 0 if runs do not pause."""
@@ -308,6 +342,7 @@ class Injector:
                 ctypes.c_int32,
                 [handle, ctypes.POINTER(OperationBit), number],
             ),
+            "resil_injector_spend": (ctypes.c_int32, [handle, ctypes.POINTER(AlarmBit), number]),
             "resil_injector_pause": (number, [handle]),
             "resil_injector_seek": (ctypes.c_int32, [handle, number]),
             "resil_injector_resume": (None, [handle, number, word, result]),

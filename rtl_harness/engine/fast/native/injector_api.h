@@ -28,6 +28,15 @@ struct OperationBit {
   uint32_t place;
 };
 
+/// A bit of a byte of the state that does nothing but keep alarms up: see spent_alarms.h. `golden` is what it is in the
+/// golden run, `mask` or 0. A bit of `alarms` is set for each that it may raise.
+struct AlarmBit {
+  uint64_t offset;
+  uint32_t mask;
+  uint32_t golden;
+  uint64_t alarms;
+};
+
 /// Which ways of stopping early are taken: the state is that of the golden run in the same cycle, in another
 /// cycle, or the faulty run goes round in circles (its remaining cycles up to the time-out are then left out). A sweep
 /// also follows differences along the gates, leaves at boundaries, and knows states that others were in.
@@ -75,6 +84,7 @@ struct InjectionResult {
   uint64_t simulated;  // cycles that were simulated after the flip
   uint64_t moved;      // edges after which the operation counter moved last
   Reported reported;
+  int32_t spent;       // of one that rejoined: alarms of it are still up
 };
 
 /// An injector on three instances of one library that stay the caller's. `origin` has just come out of reset. A bit of
@@ -96,6 +106,10 @@ int32_t resil_injector_operation_bits(Injector* self, const OperationBit* bits, 
 
 /// Let runs end, or not, where an alarm rises that reports a detected fault, and that the golden run does not raise.
 void resil_injector_end_at_detection(Injector* self, int32_t wanted);
+
+/// Let runs rejoin the golden one that differ from it in nothing but these bits, where they raise no alarm that is news.
+/// Not with runs that pause.
+int32_t resil_injector_spend(Injector* self, const AlarmBit* bits, uint64_t count);
 
 /// Edges after which the golden run's first inference had ended; 0 if runs do not pause.
 uint64_t resil_injector_pause(const Injector* self);

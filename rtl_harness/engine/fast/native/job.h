@@ -74,6 +74,7 @@ struct Job {
   uint64_t nanoseconds = 0;
   uint64_t simulated = 0;
   bool in_lane = false;  // it was in one
+  bool spent = false;    // it ends as the golden run but for alarms that are still up
   uint64_t known = 0;    // number of the window in which others may have been found to be in a state it had
   Reported reported = kNothingReported;  // in the cycles before `cycle`, and in those that were simulated
   Repetition repetition;

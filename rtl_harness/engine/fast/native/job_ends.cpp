@@ -11,6 +11,7 @@ bool JobEnds::end(Job& job, SweepEvent& event, SweepEventKind kind) {
   event.in_lane = last_.in_lane;
   event.known = last_.known == sweep_.windows();
   event.windows = sweep_.windows();
+  event.spent = kind == kVanished && last_.spent;
   event.reported = last_.reported;
   if (kind == kVanished) {
     event.shift = last_.shift;

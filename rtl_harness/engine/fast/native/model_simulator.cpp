@@ -52,6 +52,7 @@ bool ModelSimulator::run_out(Job& job, SweepEvent& event, uint64_t period) {
   job.reported = result.reported;
   if (result.stop == kRejoined) {
     job.shift = result.shift;
+    job.spent = result.spent;
     return ends_.end(job, event, kVanished);
   }
   event.stop = result.stop;
@@ -124,13 +125,15 @@ bool ModelSimulator::rejoin(Job& job, const Digest& now, const Store& store) {
   const uint64_t cycle = edges - 1;
   sweep_.golden().memories().seek(edges);
   store();
+  const SpentAlarms& spent = sweep_.golden().registers().spent();
   Difference d;
   if (sweep_.follows() && cycle >= sweep_.window().first() && job.apart >= job.stint) {
     sweep_.golden().memories().difference(faulty, d);
     if (d.size() > kFewBytes) return false;
-  } else if (!sweep_.golden().memories().equals(faulty)) {
+  } else if (!sweep_.golden().memories().equals(faulty) || (spent.alarms() & sweep_.awaited(job))) {
     return false;
   }
+  spent.add_to(d);
   job.cycle = cycle;
   job.shift = static_cast<int64_t>(faulty.cycle) - static_cast<int64_t>(edges);
   job.d = std::move(d);
@@ -140,7 +143,8 @@ bool ModelSimulator::rejoin(Job& job, const Digest& now, const Store& store) {
 
 uint64_t ModelSimulator::repeats(Job& job, const Digest& now, const Store& store) const {
   if (!sweep_.repeats()) return 0;
-  return job.repetition.period(sweep_.faulty().cycle, sweep_.watchdog().on() ? job.pace.moved : 0, now, [&] {
+  const Digest whole = sweep_.golden().registers().with_alarms(now);
+  return job.repetition.period(sweep_.faulty().cycle, sweep_.watchdog().on() ? job.pace.moved : 0, whole, [&] {
     store();
     return sweep_.golden().memories().digest(sweep_.faulty());
   });
@@ -182,11 +186,11 @@ bool ModelSimulator::at_boundary(Job& job, uint64_t operation) {
   const int64_t shift = static_cast<int64_t>(faulty.cycle) - static_cast<int64_t>(edges);
   if (static_cast<int64_t>(sweep_.golden().length()) + shift > static_cast<int64_t>(sweep_.limit())) return false;
   Difference d;
-  if (!sweep_.boundary().registers(faulty.state(), *i, d)) return false;
+  if (!sweep_.boundary().registers(faulty.state(), *i, sweep_.awaited(job), d)) return false;
   sweep_.golden().memories().seek(edges);
   sweep_.golden().memories().difference(faulty, d);
   std::sort(d.begin(), d.end(), by_offset);
-  if (!sweep_.boundary().permits(d, *i)) return false;
+  if (!sweep_.boundary().permits(d, *i, sweep_.awaited(job))) return false;
   job.leave = sweep_.departure(d, *i, shift);
   if (!job.leave) return false;
   if (!job.noted) job.noted = job.leave;

@@ -12,8 +12,9 @@
 
 namespace {
 
-// A difference that reaches more gates than this is simulated faster.
-constexpr uint64_t kMostGates = 400;
+// A difference that reaches more gates than this is simulated faster; than so many, where all of the logic is gone
+// through: it is enough for the decoder of a code word.
+constexpr uint64_t kMostGates = 400, kMostOfAll = 2000;
 
 }  // namespace
 
@@ -35,7 +36,8 @@ Ripple::Ripple(const Network& network, Window& window)
 size_t Ripple::follow(const Difference& d, size_t first, size_t end, uint64_t awaited) {
   awaited_ = awaited;
   const size_t found = propagate(d, first, end, false);
-  if (found == first && wild_now_) return found;
+  // An alarm may rise only because what would hold it back was left out, as what tells one error in a code word from two.
+  if (found == first && wild_now_ && !(alarmed_now_ && disturbed_.at(found))) return found;
   for (size_t k = k0_; k < k1_; ++k) {
     const uint64_t cycles = disturbed_.word[k] & mask_.word[k];
     if (!cycles) continue;
@@ -65,7 +67,7 @@ size_t Ripple::propagate(const Difference& d, size_t first, size_t end, bool all
   wild_now_ = true;
   alarmed_now_ = false;
   if (!start(d)) return first;
-  const uint64_t allowed = effort_ + kMostGates;
+  const uint64_t allowed = effort_ + (all ? kMostOfAll : kMostGates);
   while (!queue_.empty()) {
     const int32_t gate = queue_.top();
     queue_.pop();

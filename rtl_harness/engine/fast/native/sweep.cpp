@@ -3,6 +3,8 @@
 
 #include "sweep.h"
 
+#include "alarm_storage.h"
+
 void Sweep::use(const LaneModel& lanes) {
   lanes_.emplace(context_, ends_, model_, lanes);
   model_.use(lanes_->slots());
@@ -77,6 +79,11 @@ void Sweep::open() {
   }
 }
 
+const std::vector<AlarmBit>& Sweep::alarm_storage() {
+  alarm_storage_ = ::alarm_storage(context_.network(), context_.golden());
+  return alarm_storage_;
+}
+
 bool Sweep::lanes_are_next() const {
   if (!lanes_) return false;
   return lanes_->are_due() || (current_.empty() && lanes_->any() && lanes_->are_before(upcoming()));
@@ -93,6 +100,7 @@ bool Sweep::advance(Job& job, SweepEvent& event) {
   SweepTimes& times = context_.times();
   while (true) {
     if (job.d.empty()) return ends_.end(job, event, kVanished);
+    if (context_.spent(job)) return vanish(job, event);
     if (job.cycle >= window.last()) {
       if (window.last() == context_.last()) {
         return ends_.timed(job, times.simulating, [&] { return model_.finish(job, event); });
@@ -109,15 +117,31 @@ bool Sweep::advance(Job& job, SweepEvent& event) {
   }
 }
 
+bool Sweep::vanish(Job& job, SweepEvent& event) {
+  job.spent = true;
+  return ends_.end(job, event, kVanished);
+}
+
 bool Sweep::advance_lanes(SweepEvent& event) {
   LanesHalted halted = lanes_->go_on(event);
   if (halted.ended || !halted.small) return halted.ended;
   if (halted.small->d.empty()) return ends_.end(*halted.small, event, kVanished);
+  if (context_.spent(*halted.small)) return vanish(*halted.small, event);
   (context_.inside(halted.small->cycle) ? current_ : parked_).push_back(std::move(*halted.small));
   return false;
 }
 
 extern "C" {
+
+uint64_t resil_sweep_alarm_storage(Sweep* self, const AlarmBit** bits) {
+  return guarded(
+      [&] {
+        const std::vector<AlarmBit>& found = self->alarm_storage();
+        *bits = found.data();
+        return static_cast<uint64_t>(found.size());
+      },
+      ~uint64_t{0});
+}
 
 int32_t resil_sweep_lanes(Sweep* self, const LaneModel* model) {
   return guarded([&] { return self->use(*model), 0; }, -1);

@@ -29,6 +29,9 @@ class Sweep {
   void use(const LaneModel& lanes);
   bool lanes_differ() const { return lanes_ && lanes_->slots().differ(); }
 
+  /// Storage that does nothing but keep alarms up, until the next call.
+  const std::vector<AlarmBit>& alarm_storage();
+
   /// Begin anew, without jobs; with `second` in the second of two inferences.
   void begin(uint64_t limit, uint32_t shortcuts, bool second);
   /// Add a job; bytes may be given more than once.
@@ -59,6 +62,8 @@ class Sweep {
   uint64_t upcoming() const;
   // Take a job to the end of the window; true if it ended before that.
   bool advance(Job& job, SweepEvent& event);
+  // It ends as the golden run, but for alarms that are still up; true.
+  bool vanish(Job& job, SweepEvent& event);
   // The lanes go on; true if a job ended.
   bool advance_lanes(SweepEvent& event);
 
@@ -69,6 +74,7 @@ class Sweep {
   ModelSimulator model_;
   std::optional<LaneSimulator> lanes_;  // if there is a lane model
   std::deque<Waiting> waiting_;
+  std::vector<AlarmBit> alarm_storage_;
   std::deque<Job> parked_, current_;  // until their window comes; in this one
 };
 

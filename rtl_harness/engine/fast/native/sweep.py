@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from resil.rtl_harness.engine.fast.native.circuit import Circuit, PackedCircuit
 from resil.rtl_harness.engine.fast.native.injector import (
+    AlarmBit,
     Ending,
     Flip,
     FlippedBit,
@@ -28,6 +29,8 @@ from resil.rtl_harness.engine.fast.native.injector import (
 from resil.rtl_harness.engine.fast.native.library import FirstRise
 from resil.rtl_harness.errors import SimulationError
 
+_FAILED = 2**64 - 1
+
 
 class GatesError(SimulationError):
     """The gates do not do what the model does."""
@@ -39,10 +42,10 @@ BYTE = np.dtype([("offset", np.uint64), ("mask", np.uint32)], align=True)
 class SweepEnd(IntEnum):
     """How an injection of a sweep ended.
 
-    VANISHED: as the golden run, `shift` cycles later. STOPPED: the injector's `faulty` instance stands at its
-    end, or where the first of two inferences has ended. LEFT: at the end of an operation, with nothing but
-    memory different. MERGED: as another injection of the sweep. DISCARDED: it was in a lane when lane model
-    and compiled model differed; nothing is known.
+    VANISHED: as the golden run, `shift` cycles later, but for alarms that are still up. STOPPED: the
+    injector's `faulty` instance stands at its end, or where the first of two inferences has ended. LEFT: at
+    the end of an operation, with nothing but memory different. MERGED: as another injection of the sweep.
+    DISCARDED: it was in a lane when lane model and compiled model differed; nothing is known.
     """
 
     VANISHED = 1
@@ -99,6 +102,7 @@ class SweepResult:
         windows: How many windows of the golden run have been loaded.
         known: Others may still be merged with it, until the next window is loaded.
         in_lane: It was in a lane for a while.
+        spent: Of one that vanished: alarms of it are still up.
         left: Of one that left, what differed.
         paused: Of one that has paused, `shift` cycles after the golden run, what is needed to go on.
         noted: What differed at the first boundary at which nothing but memory did.
@@ -118,6 +122,7 @@ class SweepResult:
     windows: int
     known: bool
     in_lane: bool
+    spent: bool
     left: MemoryDifference | None
     paused: PausedRun | None
     noted: MemoryDifference | None
@@ -153,6 +158,7 @@ class Boundaries:
         external: First byte and bytes, in the state, of memories that whoever finishes the run is given.
         dead: For each end of an operation in the golden run, bits that no longer matter then, as `BYTE`,
             ascending.
+        after_detected: Likewise in runs that have reported a detected fault, of which no more is news.
         open: For each, whether runs may leave there.
         queues: Whose pointers may differ, both by the same, where they are empty.
         unsettled: For each, first byte and bytes, ascending, of parts of `external` that may not differ.
@@ -160,6 +166,7 @@ class Boundaries:
 
     external: Sequence[tuple[int, int]]
     dead: Sequence[npt.NDArray[np.void]]
+    after_detected: Sequence[npt.NDArray[np.void]]
     open: Sequence[bool]
     queues: Sequence[QueueBytes]
     unsettled: Sequence[Sequence[tuple[int, int]]]
@@ -184,6 +191,7 @@ class _SweepEvent(ctypes.Structure):
         ("windows", ctypes.c_uint64),
         ("known", ctypes.c_uint64),
         ("in_lane", ctypes.c_uint64),
+        ("spent", ctypes.c_uint64),
         ("reported", ReportedFirst),
     )
 
@@ -261,8 +269,8 @@ class Sweep:
             external = (StatePiece * len(boundaries.external))(
                 *(StatePiece(*piece) for piece in boundaries.external)
             )
-            first = np.cumsum([0, *map(len, boundaries.dead)]).astype(np.uint64)
-            dead = np.ascontiguousarray(np.concatenate([np.zeros(0, BYTE), *boundaries.dead]), BYTE)
+            kinds = (boundaries.dead, boundaries.after_detected)
+            dead = [array for kind in kinds for array in _dead_bits(kind)]
             allowed = np.array(boundaries.open, np.uint8)
             starts = np.cumsum([0, *(len(parts) for parts in boundaries.unsettled)]).astype(np.uint64)
             pieces = [piece for parts in boundaries.unsettled for piece in parts]
@@ -270,7 +278,7 @@ class Sweep:
             queues = np.array(boundaries.queues, np.uint64).reshape(-1)
             fields = [
                 *(np.uint64(ctypes.addressof(external)), np.uint64(len(external))),
-                *(np.uint64(array.ctypes.data) for array in (first, dead, allowed, queues)),
+                *(np.uint64(array.ctypes.data) for array in (*dead, allowed, queues)),
                 np.uint64(len(boundaries.queues)),
                 *(np.uint64(array.ctypes.data) for array in (starts, unsettled)),
             ]
@@ -280,6 +288,18 @@ class Sweep:
         )
         if not self._handle:
             raise SimulationError(f"the sweep could not start: {self._error()}", "start")
+
+    def alarm_storage(self) -> list[AlarmBit]:
+        """Return the bits that do nothing but keep alarms up, found along the gates.
+
+        Nothing but alarms can be reached from them, they keep one value for ever once they have it, and they
+        have the other one throughout the golden run.
+        """
+        bits = ctypes.POINTER(AlarmBit)()
+        count = self._calls.resil_sweep_alarm_storage(self._handle, ctypes.byref(bits))
+        if count == _FAILED:
+            raise SimulationError(f"the storage of alarms was not found: {self._error()}", "alarms")
+        return [AlarmBit.from_buffer_copy(bits[i]) for i in range(count)]
 
     def add_lanes(self, lanes: LaneLibrary) -> None:
         """Let injections that are simulated for long go on in a lane model.
@@ -372,6 +392,7 @@ class Sweep:
                 windows=event.windows,
                 known=bool(event.known),
                 in_lane=bool(event.in_lane),
+                spent=bool(event.spent),
                 left=_difference(event.operation, event.bytes, event.byte_count) if left else None,
                 paused=PausedRun(_bytes(event.bytes, event.byte_count), detected, corrected)
                 if paused
@@ -401,6 +422,7 @@ class Sweep:
         signatures: dict[str, tuple[object, list[object]]] = {
             "resil_sweep_create": (handle, [handle, handle, handle]),
             "resil_sweep_destroy": (None, [handle]),
+            "resil_sweep_alarm_storage": (number, [handle, ctypes.POINTER(ctypes.POINTER(AlarmBit))]),
             "resil_sweep_lanes": (ctypes.c_int32, [handle, handle]),
             "resil_sweep_lanes_differ": (ctypes.c_int32, [handle]),
             "resil_sweep_begin": (None, [handle, number, word, ctypes.c_int32]),
@@ -413,6 +435,14 @@ class Sweep:
             function = getattr(self._calls, name)
             function.restype = returned
             function.argtypes = arguments
+
+
+def _dead_bits(
+    bits: Sequence[npt.NDArray[np.void]],
+) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.void]]:
+    """Return where those of each end of an operation begin, and all of them."""
+    first = np.cumsum([0, *map(len, bits)]).astype(np.uint64)
+    return first, np.ascontiguousarray(np.concatenate([np.zeros(0, BYTE), *bits]), BYTE)
 
 
 def _difference(operation: int, address: int | None, count: int) -> MemoryDifference | None:

@@ -26,15 +26,20 @@ struct QueueBytes {
   uint64_t values;  // that a pointer may have: all below
 };
 
+/// Bits that are dead at the ends of operations: elements `first[i]` .. `first[i + 1]` of `bits`, ascending, at end i.
+struct DeadBits {
+  const uint64_t* first;
+  const ByteDifference* bits;
+};
+
 /// What must be equal at the end of an operation for a run to be finished elsewhere: all state but the `external`
-/// memories, bits that are dead there, elements `dead_first[i]` .. `dead_first[i + 1]` of `dead`, ascending, and the
-/// pointers of empty queues. Nothing leaves at a boundary where `open` is zero, nor where one of elements
+/// memories, bits that are dead there (`dead[1]` in runs in which no alarm that reports a detected fault is news any
+/// more), and the pointers of empty queues. Nothing leaves at a boundary where `open` is zero, nor where one of elements
 /// `unsettled_first[i]` .. `unsettled_first[i + 1]` of `unsettled`, ascending parts of external memories, differs.
 struct Boundaries {
   const Piece* external;
   uint64_t external_count;
-  const uint64_t* dead_first;
-  const ByteDifference* dead;
+  DeadBits dead[2];
   const uint8_t* open;
   const QueueBytes* queues;
   uint64_t queue_count;
@@ -45,7 +50,7 @@ struct Boundaries {
 enum SweepEventKind : int32_t {
   kSweepBroken = -1,  // see resil_error
   kSweepOver = 0,     // nothing is left to do
-  kVanished = 1,      // the run ends as the golden one, `shift` cycles later
+  kVanished = 1,      // the run ends as the golden one, `shift` cycles later, but for alarms if it is `spent`
   kStopped = 2,       // the faulty instance stands at the end of the run; `stop` says why. At the end of the first of
                       // two inferences, `shift` cycles late, it differs by `bytes` from the golden run there
   kLeft = 3,          // at the end of `operation` the run differs by `bytes` alone
@@ -71,6 +76,7 @@ struct SweepEvent {
   uint64_t windows;      // how many have been loaded
   uint64_t known;        // 1 if injections may still be merged with this one, until the next window is loaded
   uint64_t in_lane;      // 1 if it was in a lane: where the models differ later in the sweep, it cannot be trusted
+  uint64_t spent;        // 1 if alarms of one that vanished are still up
   Reported reported;             // of a merged injection, up to where it was merged
 };
 
@@ -85,6 +91,9 @@ struct SweepTimes {
 /// `circuit` and `boundaries` may be null. The injector must have recorded its golden run, and stays the caller's.
 Sweep* resil_sweep_create(Injector* injector, const Circuit* circuit, const Boundaries* boundaries);
 void resil_sweep_destroy(Sweep* self);
+
+/// The bits that do nothing but keep alarms up, found along the gates, until the next call; all ones if that fails.
+uint64_t resil_sweep_alarm_storage(Sweep* self, const AlarmBit** bits);
 
 /// Let jobs that are simulated for long go on in a lane model.
 int32_t resil_sweep_lanes(Sweep* self, const LaneModel* model);

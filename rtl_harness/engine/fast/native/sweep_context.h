@@ -22,7 +22,7 @@ class SweepContext {
   SweepContext(Injector& injector, const Circuit& circuit, const Boundaries* boundaries)
       : injector_(injector),
         network_(circuit),
-        boundary_(boundaries ? std::optional<Boundary>(std::in_place, injector.golden(), *boundaries) : std::nullopt),
+        boundary_(boundaries ? std::optional<Boundary>(std::in_place, injector.golden(), injector.alarms(), *boundaries) : std::nullopt),
         window_(injector.golden(), network_) {}
   SweepContext(const SweepContext&) = delete;
   SweepContext& operator=(const SweepContext&) = delete;
@@ -67,6 +67,12 @@ class SweepContext {
   /// What was injected has an effect at once: only the model says which, and an equal difference of another job had
   /// none.
   bool makes_edge(const Job& job) const { return job.fresh && network_.makes_edge(job.d); }
+  /// Alarms that are news in the run of a job.
+  uint64_t awaited(const Job& job) const { return injector_.alarms().awaited(job.reported); }
+  /// A job differs from the golden run in nothing but bits that keep up alarms which are no news.
+  bool spent(const Job& job) const {
+    return !job.fresh && golden().registers().spent().are_spent(job.d, awaited(job));
+  }
   /// Edges since reset in the run of a job.
   uint64_t now(const Job& job) const { return job.cycle + 1 + static_cast<uint64_t>(job.shift); }
   /// The operation that a job is in ends before the watchdog expires, if it goes on as in the golden run.
@@ -82,7 +88,7 @@ class SweepContext {
   std::optional<Departure> departure(const Difference& d, size_t i, int64_t shift) const;
   Prospect prospect(const Job& job) const {
     const Pace pace = watchdog().on() ? job.pace : Pace{};
-    return {job.cycle, job.shift, pace, injector_.alarms().awaited(job.reported), job.noted.has_value(), job.d};
+    return {job.cycle, job.shift, pace, awaited(job), job.noted.has_value(), job.d};
   }
 
  private:

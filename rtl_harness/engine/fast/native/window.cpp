@@ -228,11 +228,13 @@ void Window::observe() {
 
 void Window::verify_alarms() const {
   std::vector<uint64_t> found(cycles_);
+  uint64_t watched = 0;
   for (const AlarmNet& a : network_.alarms) {
+    watched |= uint64_t{1} << a.alarm;
     for (size_t place = 0; place < cycles_; ++place) found[place] |= uint64_t{golden_[a.net].at(place)} << a.alarm;
   }
   for (size_t place = 0; place < cycles_; ++place) {
-    if (const uint64_t wrong = found[place] ^ alarms_[place]) {
+    if (const uint64_t wrong = (found[place] ^ alarms_[place]) & watched) {
       throw std::runtime_error("the gates and the model differ in alarm " + std::to_string(std::countr_zero(wrong)) +
                                " in cycle " + std::to_string(base_ + place));
     }

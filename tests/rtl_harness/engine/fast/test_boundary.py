@@ -51,6 +51,26 @@ def test_of_a_byte_the_dead_bits_alone_are_dead(engine, monkeypatch):
     assert len(left) > len(chosen) // 2
 
 
+def test_what_is_dead_once_a_fault_is_detected_is_not_dead_before(engine, monkeypatch):
+    """The fault: a run leaves with a wrong bit of which an alarm has still to tell."""
+    chosen, find_dead = [], exits.Exits.find_dead
+
+    def more(self, *arguments):
+        find_dead(self, *arguments)
+        dead = self.boundaries.dead[0]
+        known = set(dead["offset"].tolist())
+        chosen[:] = [s.offset for s in engine.model.map.registers if s.offset not in known][:20]
+        added = np.array([(offset, 0xFF) for offset in chosen], dead.dtype)
+        every = np.sort(np.concatenate([dead, added]), order="offset")
+        after = [every, *self.boundaries.dead[1:]]
+        self.boundaries = dataclasses.replace(self.boundaries, after_detected=after)
+
+    monkeypatch.setattr(exits.Exits, "find_dead", more)
+    engine.prepare()
+    assert len(chosen) == 20
+    assert leaving(engine, 0, [[], *([flip_at(engine, offset, 0)] for offset in chosen)]) == {0}
+
+
 def test_a_queue_that_holds_something_may_not_be_turned(engine):
     """The fault: the pointers of a queue are turned away from what is in it, and the run leaves."""
     queue = engine._golden.exits.boundaries.queues[0]

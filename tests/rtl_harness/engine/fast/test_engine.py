@@ -254,7 +254,7 @@ def test_a_result_of_a_sweep_that_is_wrong_is_caught_by_the_audit(
                 0,
                 limit // 2,
                 *[0] * 3,
-                *[False] * 2,
+                *[False] * 3,
                 *[None] * 5,
             )
 
