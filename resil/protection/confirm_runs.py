@@ -83,15 +83,16 @@ def _sampled(work: Campaign) -> SamplingSettings:
     return SamplingSettings(inputs=work.sampling.inputs)
 
 
-def _ended(campaign: Campaign, built: BuiltProtection, *, permanent: bool = False) -> Campaign:
+def _ended(campaign: Campaign, *, whole: bool) -> Campaign:
     """Return a campaign whose injections end when an alarm rises, where nothing is asked of what would come.
 
-    A watchdog is credited with the part of the hangs that it detects; some rows of a safety verdict, and
-    those of permanent faults, ask what detected faults would have done.
+    Args:
+        campaign: What is injected; some rows of its safety verdict ask what detected faults would have done.
+        whole: Something else asks for that, too.
     """
     asked = campaign.safety is not None and campaign.safety.asks_of_detected
-    whole = permanent or asked or built.watchdog is not None or campaign.inferences > 1
-    return replace(campaign, execution=replace(campaign.execution, until=UNTIL[0 if whole else 1]))
+    to_the_end = whole or asked or campaign.inferences > 1
+    return replace(campaign, execution=replace(campaign.execution, until=UNTIL[0 if to_the_end else 1]))
 
 
 def inject_unprotected(
@@ -127,7 +128,8 @@ def inject_upsets(
     kinds, clusters = campaign.faults.kinds, campaign.faults.clusters
     faults = FaultSettings(kinds, injections, 0, clusters, minimum_in=planned)
     asked = replace(campaign, name=f"{name}-upsets", faults=faults, sampling=_sampled(campaign))
-    asked = _ended(asked, built)
+    # A watchdog is credited with the part of the hangs that it detects.
+    asked = _ended(asked, whole=built.watchdog is not None)
     run_campaign(asked, place, resume=True, progress=progress, with_area=False)
     return observed_on(name, FinishedRun(place), built, asked)
 
@@ -172,7 +174,8 @@ def inject_stuck(
     total = min(least + everything, sum(stuck.values()))
     faults = FaultSettings(kinds, total, 0, model=STUCK_AT, minimum_in=minima)
     asked = replace(campaign, name=f"{name}-stuck-at", faults=faults, sampling=_sampled(campaign))
-    asked = _ended(asked, built, permanent=bool(everything))
+    # Of a mechanism it is asked whether an alarm reports it; of permanent faults, what those would have done.
+    asked = _ended(asked, whole=bool(everything))
     run_campaign(asked, place, resume=True, progress=progress, with_area=False)
     reported, injections = mechanism_counts(FinishedRun(place), built)
     return latent_coverage(name, reported, injections, campaign.confidence)
