@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What campaigns of several kinds take: upsets, stuck bits, upsets before two inferences.
+"""What campaigns of several kinds take: upsets, stuck bits, upsets before two inferences, built protection.
 
-Run as `python -m benchmarks.engine.kinds [NETWORK ...] [--models DIR] [--faults N] [--alone N] [--json]` from
-the root of the project. Faults of flip-flops, uniform over bits and cycles, go through the engine in sweeps,
-with the audit; some of them one by one, without. Told are injections a second of processor time, set-up
-aside, and how many injections of those that went both ways differ: the exit code is 4 where any does. Stuck
-bits go one by one alone.
+Run as `python -m benchmarks.engine.kinds [NETWORK ...] [--models DIR] [--built DIR ...] [--faults N]
+[--alone N] [--json]` from the root of the project. DIR is what `resil protect --build DIR` made of the
+accelerator: upsets of it are measured beside those of the source, and nothing else.
+
+Faults of flip-flops, uniform over bits and cycles, go through the engine in sweeps, with the audit; some of
+them one by one, without. Told are injections a second of processor time, set-up aside, and how many
+injections of those that went both ways differ: the exit code is 4 where any does. Stuck bits go one by one
+alone.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ import json
 import random
 from dataclasses import asdict, dataclass
 from functools import partial
+from pathlib import Path
 
 from benchmarks.engine.__main__ import networks, run, timed, uniform_faults, workload_parser
 from resil.rtl_harness.design.elaboration import elaborate
@@ -23,6 +27,7 @@ from resil.rtl_harness.engine.fast.audit_sample import NOTHING
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.engine.workload import Workload
 from resil.rtl_harness.faults import Fault
+from resil.rtl_harness.redundancy.build import TARGET
 
 
 @dataclass(frozen=True)
@@ -48,9 +53,11 @@ class Rates:
     different: int
 
 
-def measured(workload: Workload, options: argparse.Namespace, *, stuck: bool = False) -> Rates:
+def measured(
+    workload: Workload, options: argparse.Namespace, *, stuck: bool = False, built: Path | None = None
+) -> Rates:
     """Return the figures of one workload."""
-    target = load_target(options.accelerator)
+    target = load_target(options.accelerator if built is None else built / TARGET)
     elaboration = elaborate(target, workload.parameters)
     choose = random.Random(options.seed)
     with VerilatorEngine(target, workload, elaboration, sweep=None if stuck else True) as engine:
@@ -75,12 +82,17 @@ def measured(workload: Workload, options: argparse.Namespace, *, stuck: bool = F
 def main(arguments: list[str] | None = None) -> int:
     """Print the figures of each kind and network."""
     parser = workload_parser(__doc__, faults=3000)
+    parser.add_argument("--built", type=Path, action="append", help="folder of built protection")
     parser.add_argument("--alone", type=int, default=1000, help="faults that go one by one as well")
     options = parser.parse_args(arguments)
     figures: dict[str, Rates] = {}
     for name, made in networks(options.networks, options.models, options.accelerator):
         if options.only in name:
             figures[f"{name}: upsets"] = measured(made(), options)
+            for built in options.built or ():
+                figures[f"{name}: upsets, {built.name}"] = measured(made(), options, built=built)
+            if options.built:
+                continue
             figures[f"{name}: stuck bits"] = measured(made(), options, stuck=True)
             for again in ("rewrite", "reset"):
                 figures[f"{name}: two inferences, {again}"] = measured(made(again=again), options)
