@@ -16,13 +16,16 @@
 namespace {
 
 // All that are followed, for the handler of page faults. Where there is no room, all counts as written.
-std::array<std::atomic<WrittenBlocks*>, 64> followed;
+// Places are taken from the first on: beyond `places` none ever was.
+std::array<std::atomic<WrittenBlocks*>, 4096> followed;
+std::atomic<size_t> places;
 struct sigaction handler_before;
 
 void on_fault(int number, siginfo_t* info, void* context) {
   const char* const address = static_cast<const char*>(info->si_addr);
-  for (const auto& one : followed) {
-    WrittenBlocks* const blocks = one.load(std::memory_order_acquire);
+  const size_t taken = places.load(std::memory_order_acquire);
+  for (size_t i = 0; i < taken; ++i) {
+    WrittenBlocks* const blocks = followed[i].load(std::memory_order_acquire);
     if (blocks && blocks->note(address)) return;
   }
   if (handler_before.sa_flags & SA_SIGINFO) return handler_before.sa_sigaction(number, info, context);
@@ -106,11 +109,13 @@ WrittenBlocks::~WrittenBlocks() {
 
 void WrittenBlocks::protect() {
   take_faults();
-  const bool room = std::ranges::any_of(followed, [this](std::atomic<WrittenBlocks*>& one) {
+  for (size_t i = 0; i < followed.size() && !has_place_; ++i) {
     WrittenBlocks* none = nullptr;
-    return one.compare_exchange_strong(none, this);
-  });
-  bool done = room;
+    has_place_ = followed[i].compare_exchange_strong(none, this);
+    size_t taken = places.load();
+    while (has_place_ && taken <= i && !places.compare_exchange_weak(taken, i + 1)) continue;
+  }
+  bool done = has_place_;
   for (size_t i = 0; i < first_page_.size() && done; ++i) {
     const size_t begin = first_page_[i], end = i + 1 < first_page_.size() ? first_page_[i + 1] : pages_.size();
     done = begin == end || mprotect(pages_[begin].begin, (end - begin) * page_bytes(), PROT_READ) == 0;
@@ -152,7 +157,8 @@ bool WrittenBlocks::note(const char* address) {
 }
 
 void WrittenBlocks::close(size_t page) {
-  if (mprotect(pages_[page].begin, page_bytes(), PROT_READ) == 0) {
+  // Without a place nobody would let the next write through.
+  if (has_place_ && mprotect(pages_[page].begin, page_bytes(), PROT_READ) == 0) {
     pages_[page].open = false;
   } else {
     pages_noted_[noted_++] = page;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Memories that are too large to be looked at as a whole: what runs have written of them is followed."""
 
+import dataclasses
 import random
 from pathlib import Path
 
@@ -11,7 +12,8 @@ from resil.rtl_harness.design.elaboration import elaborate
 from resil.rtl_harness.design.target import Target, TargetMemory
 from resil.rtl_harness.engine.fast.audit_sample import NOTHING
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
-from resil.rtl_harness.engine.fast.native.injector import Shortcut
+from resil.rtl_harness.engine.fast.native.injector import Injector, Shortcut
+from resil.rtl_harness.engine.fast.native.library import Stop
 from resil.rtl_harness.engine.workload import OutputSpec, Workload, exact
 from resil.rtl_harness.faults import Fault, Seen
 
@@ -76,3 +78,51 @@ def test_the_golden_run_is_what_a_run_to_the_end_leaves(elaboration):
             expected = other.view(storage)
             assert np.array_equal(found.view(storage), expected)
             assert (expected.reshape(-1) != np.frombuffer(IMAGE, np.uint8)).any()
+
+
+SELDOM = """
+module seldom_core (input logic clk_i, input logic rst_ni, output logic [9:0] count_o);
+  logic [9:0] count_q;
+  always_ff @(posedge clk_i or negedge rst_ni) if (!rst_ni) count_q <= '0; else count_q <= count_q + 10'd1;
+  assign count_o = count_q;
+endmodule
+module seldom (input logic clk_i, input logic rst_ni, output logic done_o);
+  logic [63:0] mem_q [2048];
+  logic [9:0] count;
+  initial begin
+    string file;
+    if ($value$plusargs("memory=%s", file)) $readmemh(file, mem_q);
+  end
+  seldom_core u_core (.clk_i(clk_i), .rst_ni(rst_ni), .count_o(count));
+  always_ff @(posedge clk_i) if (count[6:0] == 7'd100) mem_q[{count[9:7], 8'd7}] <= 64'(count);
+  assign done_o = count == 10'd1000;
+endmodule
+"""
+
+
+@pytest.mark.parametrize("others", [40, 2060])
+def test_as_many_engines_as_a_campaign_has_inputs(tmp_path, others):
+    """The fault: a page that nobody is told of is closed again, and the next write to it ends the process.
+
+    There are places for 4,096 instances; without one a memory is looked at as a whole.
+    """
+    source = tmp_path / "seldom.sv"
+    source.write_text(SELDOM)
+    target = dataclasses.replace(TARGET, name="seldom", top="seldom", sources=(source,))
+    workload = Workload("words", {"memory": IMAGE[:16384]}, OutputSpec("memory", 56, (8,)), decide=exact)
+    with VerilatorEngine(target, workload, elaborate(target)) as made:
+        expected, model = made.golden(), made.model
+        assert model.map.large
+        more = [
+            Injector(model.origin, model.map.registers, model.map.memories, (), (), model.map.large)
+            for _ in range(others)
+        ]
+        try:
+            for own in more[-2:]:
+                assert own.golden(2000) is Stop.DONE
+                assert own.cursor.cycle == expected.end.end_cycle
+                last = own.recall_memories(own.cursor.cycle).view(model.map.storage("mem_q"))
+                assert (last.reshape(-1) != np.frombuffer(IMAGE[:16384], np.uint8)).sum() >= 7
+        finally:
+            for own in more:
+                own.close()
