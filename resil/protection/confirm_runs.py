@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from resil.campaign.campaign import Campaign, load_campaign
+from resil.campaign.data_set import DataSet
 from resil.campaign.fault_settings import STUCK_AT, FaultSettings
+from resil.campaign.network_settings import NetworkSettings
 from resil.campaign.rules import UNTIL
 from resil.campaign.safety import SafetySettings
 from resil.campaign.sampling_settings import SamplingSettings
@@ -153,6 +155,17 @@ def inject_in_logic(
     return place
 
 
+def _with_one_input(campaign: Campaign) -> Campaign | None:
+    """Return the campaign with the first of its network's inputs alone; None if they are of one file."""
+    network = campaign.work
+    if not isinstance(network, NetworkSettings) or isinstance(network.inputs, Path):
+        return None
+    given = network.inputs
+    one = replace(given, draw=1, hardest=0) if isinstance(given, DataSet) else given[:1]
+    sampling = replace(campaign.sampling, inputs=None)
+    return replace(campaign, work=replace(network, inputs=one), sampling=sampling)
+
+
 def inject_stuck(
     campaign: Campaign,
     name: str,
@@ -163,9 +176,15 @@ def inject_stuck(
     everything: int,
     progress: Progress,
 ) -> MechanismCoverage | None:
-    """Hold bits of the mechanisms, and so many of all storage, and count how many an alarm reports."""
+    """Hold bits of the mechanisms, and so many of all storage, and count how many an alarm reports.
+
+    Mechanisms alone are asked about with one input of a network: what reports a bit that is stuck in one is
+    hardly another input's doing, and each further one costs a run without a fault.
+    """
     if not built.copies and not built.timer:
         return None
+    if not everything and (one := _with_one_input(campaign)) is not None:
+        campaign, inputs = one, 1
     kinds, mechanisms = ("ff", "macro"), (built.block, built.alerts, built.timer)
     # Each bit is held at 0 and at 1, on each input.
     stuck = {key: 2 * inputs * n for key, n in built.bits(kinds).items()}
