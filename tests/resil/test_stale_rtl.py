@@ -5,8 +5,8 @@ import shutil
 
 import pytest
 
-from resil import prepare
 from resil.campaign.campaign import load_campaign
+from resil.prepare import bench as prepare
 from resil.progress import Progress
 from resil.rtl_harness.design.snapshot import rtl_digest
 

@@ -72,9 +72,11 @@ class Exits:
         )
         self._names = TailNames(tail, target.storage_names, state_map)
         self.notes = self._names.notes
+        nothing = [np.zeros(0, BYTE) for _ in self._edges]
         self.boundaries = Boundaries(
             [(self._storage.offset, self._storage.size)],
-            *([np.zeros(0, BYTE) for _ in self._edges] for _ in range(2)),
+            nothing,
+            nothing,
             [value in allowed for _, value in self._edges],
             [self._queue(queue) for queue in self._names.queues],
             [

@@ -12,9 +12,10 @@
 
 namespace {
 
-// A difference that reaches more gates than this is simulated faster; than so many, where all of the logic is gone
-// through: it is enough for the decoder of a code word.
-constexpr uint64_t kMostGates = 400, kMostOfAll = 2000;
+// A difference that reaches more gates than this is simulated faster.
+constexpr uint64_t kMostGates = 400;
+// Likewise where all of the logic is gone through: enough for the decoder of a code word.
+constexpr uint64_t kMostOfAll = 2000;
 
 }  // namespace
 
@@ -36,7 +37,8 @@ Ripple::Ripple(const Network& network, Window& window)
 size_t Ripple::follow(const Difference& d, size_t first, size_t end, uint64_t awaited) {
   awaited_ = awaited;
   const size_t found = propagate(d, first, end, false);
-  // An alarm may rise only because what would hold it back was left out, as what tells one error in a code word from two.
+  // An alarm may rise only because what would hold it back was left out, as what distinguishes one error in a code word
+  // from two.
   if (found == first && wild_now_ && !(alarmed_now_ && disturbed_.at(found))) return found;
   for (size_t k = k0_; k < k1_; ++k) {
     const uint64_t cycles = disturbed_.word[k] & mask_.word[k];
