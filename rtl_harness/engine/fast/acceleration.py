@@ -111,7 +111,8 @@ class Acceleration:
         self._notes = notes
         self._simulator: ConcurrentSimulator | None = None
         self._has_lanes = False
-        self._exits_known = False  # of this very golden run, however often sweeps are made
+        # What gates say of this very golden run, however often sweeps are made.
+        self._run_known = False
 
     def close(self) -> None:
         """Free what was made."""
@@ -182,6 +183,8 @@ class Acceleration:
 
     def _give_up(self, reason: str) -> None:
         self._notes.append(f"simulated every fault by itself: {reason}")
+        # What keeps alarms up was found along these gates.
+        self._model.injector.spend([])
         self._wanted.sweep = False
         self.close()
 
@@ -198,16 +201,17 @@ class Acceleration:
             )
             if self._timeout is Timeout.OPERATION:
                 model.injector.count_operations(operation_bits(model.target, circuit))
-            stay = [] if model.injector.pause else self._alarm_storage(circuit)
-            if golden.exits is not None and not self._exits_known:
-                golden.exits.find_dead(circuit, model.alarms if stay else None)
-                self._notes += close_wrong_exits(model, golden.run.end, golden.exits, self._random)
-                self._exits_known = True
+            if not self._run_known:
+                stay = [] if model.injector.pause else self._alarm_storage(circuit)
+                if golden.exits is not None:
+                    golden.exits.find_dead(circuit, model.alarms if stay else None)
+                    self._notes += close_wrong_exits(model, golden.run.end, golden.exits, self._random)
+                model.injector.spend(stay)
+                self._run_known = True
         except (UnsupportedError, GatesError) as error:
             self._give_up(str(error))
             return None
         sweep = Sweep(model.injector, circuit, golden.exits.boundaries if golden.exits else None)
-        model.injector.spend(stay)
         reader = EffectReader(
             golden.run.end,
             model.workload.outputs,
@@ -226,12 +230,19 @@ class Acceleration:
         )
 
     def _alarm_storage(self, circuit: Circuit) -> list[AlarmBit]:
-        """Return the bits of the design's own storage that do nothing but keep alarms up."""
+        """Return the bits of the design's own storage that do nothing but keep alarms up.
+
+        A design that has none with one input is not asked again with the others.
+        """
+        if self._shared.no_alarm_stays:
+            return []
         sweep = Sweep(self._model.injector, circuit)
         try:
-            return self._model.map.counted(sweep.alarm_storage())
+            found = self._model.map.counted(sweep.alarm_storage())
         finally:
             sweep.close()
+        self._shared.no_alarm_stays = not found
+        return found
 
     def _sweeps_pay(self) -> bool:
         if self._wanted.sweep is not None:

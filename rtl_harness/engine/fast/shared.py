@@ -24,10 +24,12 @@ class Shared:
     Attributes:
         audit: What was audited.
         engines: How many they are.
+        no_alarm_stays: One of them has found no storage that does nothing but keep alarms up.
     """
 
     audit: AuditCounts = field(default_factory=AuditCounts)
     engines: int = 1
+    no_alarm_stays: bool = False
     _circuits: dict[object, Circuit] = field(default_factory=dict)
     _gates_made: bool | None = None
 

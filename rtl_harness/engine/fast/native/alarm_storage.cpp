@@ -130,9 +130,11 @@ std::vector<AlarmBit> alarm_storage(const Network& network, const GoldenRun& run
   if (network.alarms.empty()) return found;
   const Reader reader(network);
   for (const FlipFlop& f : network.flip_flops) {
-    if (!reader.only_alarms(f) || !run.registers().has(f.offset)) continue;
+    if (!reader.only_alarms(f)) continue;
+    const std::optional<size_t> position = run.registers().find(f.offset);
+    if (!position) continue;
     const uint32_t mask = uint32_t{1} << f.bit;
-    const bool end = run.last_registers()[run.registers().position(f.offset)] & mask;
+    const bool end = run.last_registers()[*position] & mask;
     // It has had the value of the end throughout, for it would have kept the other one.
     if (reader.keeps(f, !end)) found.push_back({f.offset, mask, end ? mask : 0, reader.alarms(f)});
   }

@@ -80,17 +80,18 @@ void Registers::scatter(const char* from, char* state) const {
   }
 }
 
-size_t Registers::position(uint64_t offset) const {
+std::optional<size_t> Registers::find(uint64_t offset) const {
   const auto after = std::upper_bound(pieces_.begin(), pieces_.end(), offset,
                                       [](uint64_t at, const Piece& piece) { return at < piece.offset; });
   if (after == pieces_.begin() || offset - std::prev(after)->offset >= std::prev(after)->bytes) {
-    throw std::runtime_error("byte " + std::to_string(offset) + " of the state is no register");
+    return std::nullopt;
   }
   return starts_[std::prev(after) - pieces_.begin()] + (offset - std::prev(after)->offset);
 }
 
-bool Registers::has(uint64_t offset) const {
-  return std::ranges::any_of(pieces_, [&](const Piece& piece) { return offset - piece.offset < piece.bytes; });
+size_t Registers::position(uint64_t offset) const {
+  if (const std::optional<size_t> found = find(offset)) return *found;
+  throw std::runtime_error("byte " + std::to_string(offset) + " of the state is no register");
 }
 
 uint64_t Registers::offset(size_t position) const {

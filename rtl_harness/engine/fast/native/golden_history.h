@@ -4,6 +4,7 @@
 #define RESIL_VERILATED_GOLDEN_HISTORY_H
 
 #include <cstring>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -44,7 +45,8 @@ class Registers {
   /// Place of a byte of the state among those that are gathered, and back. Throws if it is no register.
   size_t position(uint64_t offset) const;
   uint64_t offset(size_t position) const;
-  bool has(uint64_t offset) const;
+  /// Likewise; nothing if it is no register.
+  std::optional<size_t> find(uint64_t offset) const;
 
  private:
   Digest digest_gathered();

@@ -99,8 +99,7 @@ bool Sweep::advance(Job& job, SweepEvent& event) {
   const Window& window = context_.window();
   SweepTimes& times = context_.times();
   while (true) {
-    if (job.d.empty()) return ends_.end(job, event, kVanished);
-    if (context_.spent(job)) return vanish(job, event);
+    if (vanished(job, event)) return true;
     if (job.cycle >= window.last()) {
       if (window.last() == context_.last()) {
         return ends_.timed(job, times.simulating, [&] { return model_.finish(job, event); });
@@ -117,16 +116,17 @@ bool Sweep::advance(Job& job, SweepEvent& event) {
   }
 }
 
-bool Sweep::vanish(Job& job, SweepEvent& event) {
-  job.spent = true;
+bool Sweep::vanished(Job& job, SweepEvent& event) {
+  const bool up = !job.d.empty();
+  if (up && !context_.spent(job)) return false;
+  job.spent = up;
   return ends_.end(job, event, kVanished);
 }
 
 bool Sweep::advance_lanes(SweepEvent& event) {
   LanesHalted halted = lanes_->go_on(event);
   if (halted.ended || !halted.small) return halted.ended;
-  if (halted.small->d.empty()) return ends_.end(*halted.small, event, kVanished);
-  if (context_.spent(*halted.small)) return vanish(*halted.small, event);
+  if (vanished(*halted.small, event)) return true;
   (context_.inside(halted.small->cycle) ? current_ : parked_).push_back(std::move(*halted.small));
   return false;
 }

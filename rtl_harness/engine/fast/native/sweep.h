@@ -62,8 +62,8 @@ class Sweep {
   uint64_t upcoming() const;
   // Take a job to the end of the window; true if it ended before that.
   bool advance(Job& job, SweepEvent& event);
-  // It ends as the golden run, but for alarms that are still up; true.
-  bool vanish(Job& job, SweepEvent& event);
+  // Nothing differs but alarms that are still up: true, and the job has ended as the golden run.
+  bool vanished(Job& job, SweepEvent& event);
   // The lanes go on; true if a job ended.
   bool advance_lanes(SweepEvent& event);
 

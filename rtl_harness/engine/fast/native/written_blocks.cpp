@@ -101,21 +101,17 @@ WrittenBlocks::WrittenBlocks(char* state, const LargeMemories& memories)
 
 WrittenBlocks::~WrittenBlocks() {
   open_all();
-  for (auto& one : followed) {
-    WrittenBlocks* self = this;
-    one.compare_exchange_strong(self, nullptr);
-  }
+  if (place_ < followed.size()) followed[place_].store(nullptr, std::memory_order_release);
 }
 
 void WrittenBlocks::protect() {
   take_faults();
-  for (size_t i = 0; i < followed.size() && !has_place_; ++i) {
-    WrittenBlocks* none = nullptr;
-    has_place_ = followed[i].compare_exchange_strong(none, this);
-    size_t taken = places.load();
-    while (has_place_ && taken <= i && !places.compare_exchange_weak(taken, i + 1)) continue;
+  for (WrittenBlocks* none = nullptr; place_ < followed.size(); ++place_, none = nullptr) {
+    if (followed[place_].compare_exchange_strong(none, this)) break;
   }
-  bool done = has_place_;
+  bool done = place_ < followed.size();
+  size_t taken = places.load();
+  while (done && taken <= place_ && !places.compare_exchange_weak(taken, place_ + 1)) continue;
   for (size_t i = 0; i < first_page_.size() && done; ++i) {
     const size_t begin = first_page_[i], end = i + 1 < first_page_.size() ? first_page_[i + 1] : pages_.size();
     done = begin == end || mprotect(pages_[begin].begin, (end - begin) * page_bytes(), PROT_READ) == 0;
@@ -158,7 +154,7 @@ bool WrittenBlocks::note(const char* address) {
 
 void WrittenBlocks::close(size_t page) {
   // Without a place nobody would let the next write through.
-  if (has_place_ && mprotect(pages_[page].begin, page_bytes(), PROT_READ) == 0) {
+  if (place_ < followed.size() && mprotect(pages_[page].begin, page_bytes(), PROT_READ) == 0) {
     pages_[page].open = false;
   } else {
     pages_noted_[noted_++] = page;

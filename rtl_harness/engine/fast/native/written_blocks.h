@@ -111,7 +111,7 @@ class WrittenBlocks {
   void close(size_t page);
 
   char* state_;
-  bool has_place_ = false;  // among those that are asked at a page fault
+  size_t place_ = 0;  // among those that are asked at a page fault; beyond all if there is none
   const LargeMemories& memories_;
   BlockSet blocks_;
   std::vector<size_t> always_;  // blocks that are not wholly on pages of their own

@@ -146,6 +146,17 @@ def test_injections_by_themselves_end_early_too(elaboration, plain):
         assert {one.injection.reported for one in up} == {Reported.DETECTED, Reported.CORRECTED}
 
 
+def test_nothing_is_spent_any_more_once_the_gates_are_given_up(elaboration, plain):
+    """The fault: what wrong gates said of alarms still ends runs that go without them."""
+    chosen = list(plain)[::3]
+    with swept(elaboration, audit=NOTHING) as engine:
+        engine.prepare()
+        engine._acceleration._give_up("the gates differ")
+        done = [engine._singles.inject(fault, Shortcut.ALL) for fault in chosen]
+        assert [one.injection for one in done] == [plain[fault] for fault in chosen]
+        assert not any(one.how == "vanished" and one.injection.seen is Seen.LATENT for one in done)
+
+
 def test_stuck_bits_do_too(elaboration):
     stuck = [
         Fault(site, 0, held=held)
