@@ -21,9 +21,7 @@ from resil.protection.observed import Observed
 from resil.protection.read_back import BuiltProtection, mechanism_counts, observed_on
 from resil.protection.sample_size import ExpectedStorage, InjectionSpread, spread_needed
 from resil.record.blocks import LOGIC
-from resil.record.protection_confirmation import (
-    MechanismCoverage,
-)
+from resil.record.protection_confirmation import MechanismCoverage
 from resil.results.run import FinishedRun
 from resil.results.summarise import upset_rates
 from resil.run.campaign import run_campaign

@@ -98,7 +98,8 @@ def verify_build(
         ConsistencyError: Without a fault the protected design does something else than the source.
         HarnessError, NetworkError: The target or a network cannot be used.
     """
-    campaign = load_campaign(run_dirs[0] / CAMPAIGN).with_workers(wanted.workers)
+    chose = [load_campaign(run_dir / CAMPAIGN).with_workers(wanted.workers) for run_dir in run_dirs]
+    campaign = chose[0]
     known = load_options(wanted.options).for_clusters(campaign.faults.clusters)
     built = read_built(folder, plan, known, campaign, progress)
     ledger, digest = LookLedger(folder, run_dirs), rtl_digest(built.target)
@@ -108,7 +109,6 @@ def verify_build(
     asked = content_key(repr(sizes), *(json_text(promised[key]) for key in _PROMISED))
     works, look = next_look(ledger, run_dirs, folder, digest, asked, wanted.networks, wanted.seed, progress)
     works = {name: work.with_workers(wanted.workers) for name, work in works.items()}
-    chose = [load_campaign(run_dir / CAMPAIGN).with_workers(wanted.workers) for run_dir in run_dirs]
     exact, beyond, cycles = _bit_exact(chose, built, works, progress)
     moments = min(map(sum, (cycles[name] for name in works)))
     spread = by_raw_rate(FinishedRun(run_dirs[0]), campaign, sizes.unprotected, moments)

@@ -19,7 +19,7 @@ from resil.record.protection import Protection
 from resil.record.study import TargetProtection
 from resil.record.study_cell import CellRecord
 from resil.study.folder import work_digest
-from resil.study.protection import chosen, settled, unassessed
+from resil.study.protection import chosen, unassessed
 from resil.study.study import ProtectionWanted, slug_of
 from resil.user_errors import USER_ERRORS
 
@@ -35,7 +35,7 @@ def protect_target(
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> TargetProtection:
-    """Return what is known of a target's protection; choose it if all its networks are there.
+    """Choose, and if that is asked confirm, the protection of a target of which `settled` says nothing.
 
     A plan that rests on the same results and keeps the same targets is not chosen again. Where it is to be
     confirmed it is built and injected into, once. What is in the way is said, and the study goes on: a set
@@ -49,8 +49,6 @@ def protect_target(
         workers: Simulator processes; None for as many as the cells had.
         progress: For what goes on.
     """
-    if (row := settled(wanted, target, cells)) is not None:
-        return row
     place = out / BUILT / slug_of(target)
     try:
         found = protect(

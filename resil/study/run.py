@@ -9,7 +9,6 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from resil.bench.identity import Identity
@@ -22,7 +21,6 @@ from resil.progress import Loudness, Progress, loudness
 from resil.record.study import StudyRecord, TargetProtection
 from resil.record.study_cell import FAILED, WAITING, CellRecord
 from resil.reports import STUDY_REPORT, render_study, write_files
-from resil.rtl_harness.host import available_memory
 from resil.run.campaign import run_campaign
 from resil.run.estimate import estimate_campaign
 from resil.study.answers import answered, unanswered
@@ -42,7 +40,7 @@ from resil.study.pace import StudyPace
 from resil.study.protect import protect_target
 from resil.study.protection import NOT_FINISHED, settled, unassessed
 from resil.study.rows import Row, block_rows, write_rows
-from resil.study.side_by_side import PartEnd, SideBySide, cell_bytes, fit_together, slots
+from resil.study.side_by_side import PartEnd, SideBySide, cell_bytes, slots
 from resil.study.study import ProtectionWanted, Study, StudyCell, StudyTarget
 from resil.study.time_spent import BUILDS, CELLS, PROTECTION, Spent
 from resil.study.verdict import study_verdict
@@ -155,9 +153,8 @@ class _Study:
             text = f"cell {places[cell.folder]} of {len(waiting)}: {cell.name}"
             self._progress.stage(f"{text}{', predicted' if cell.predicted else ''}")
 
-        memory, workers = available_memory(), self._study.rules.execution.processes
-        fit = partial(fit_together, memory=memory)
-        together = SideBySide(self._attempt, workers, side, fit, self._progress)
+        workers = self._study.rules.execution.processes
+        together = SideBySide(self._attempt, workers, side, cell_bytes, self._progress)
         self._pace.side = side
         try:
             for cell, end in together.run(waiting, began):
@@ -261,10 +258,11 @@ class _Study:
             except (KeyboardInterrupt, Interrupted):
                 return PartEnd(interrupted=True)
 
-        memory, workers = available_memory(), self._study.rules.execution.processes
-        together = SideBySide(
-            attempt, workers, side, lambda some: self._largest_fit(some, memory), self._progress
-        )
+        def largest(target: StudyTarget) -> int:
+            return max(cell_bytes(cell) for cell in self._study.cells if cell.target == target.name)
+
+        workers = self._study.rules.execution.processes
+        together = SideBySide(attempt, workers, side, largest, self._progress)
         interrupted = False
         try:
             for target, end in together.run(targets, began):
@@ -277,11 +275,6 @@ class _Study:
             interrupted = True
         if interrupted:
             raise Interrupted(self._go_on())
-
-    def _largest_fit(self, targets: Sequence[StudyTarget], memory: int | None) -> bool:
-        """Whether as much as the largest cell of each of these targets takes is there at once."""
-        own = [[cell for cell in self._study.cells if cell.target == target.name] for target in targets]
-        return fit_together([max(cells, key=cell_bytes) for cells in own], memory)
 
     def _take_protection(self, target: StudyTarget, row: TargetProtection) -> None:
         self._protection[target.name] = row

@@ -23,7 +23,7 @@ from resil.campaign.testbench_settings import TestbenchSettings
 from resil.campaign.work_settings import Work
 from resil.errors import Interrupted
 from resil.progress import Progress
-from resil.rtl_harness.host import end_with
+from resil.rtl_harness.host import available_memory, end_with
 from resil.rtl_harness.replay.waves import read_here
 from resil.study.study import StudyCell
 
@@ -85,11 +85,6 @@ def slots(cells: Sequence[StudyCell], workers: int) -> int:
     return max(1, min(workers, len(cells)))
 
 
-def fit_together(cells: Sequence[StudyCell], memory: int | None) -> bool:
-    """Whether cells may be carried out side by side in so many bytes; None: not known how many there are."""
-    return memory is None or sum(map(cell_bytes, cells)) <= memory
-
-
 def cell_bytes(cell: StudyCell) -> int:
     """Return how many bytes a cell may take."""
     return CELL_BYTES + INPUT_BYTES * _inputs(cell.campaign.work)
@@ -116,8 +111,9 @@ class SideBySide(Generic[P, A]):
         attempt: What each process does.
         workers: To be shared out.
         side: How many parts at a time, at most.
-        fit: Whether parts may be carried out side by side; one by itself always is.
+        weigh: Returns how many bytes a part may take; one by itself may have more than there are.
         progress: Where their lines go, each with the name of its part.
+        memory: Bytes that all of them may take together; None: what is free now.
     """
 
     def __init__(
@@ -125,13 +121,15 @@ class SideBySide(Generic[P, A]):
         attempt: Attempt[P, A],
         workers: int,
         side: int,
-        fit: Callable[[Sequence[P]], bool],
+        weigh: Callable[[P], int],
         progress: Progress,
+        memory: int | None = None,
     ) -> None:
         self._attempt = attempt
         self._workers = workers
         self._side = side
-        self._fit = fit
+        self._weigh = weigh
+        self._memory = available_memory() if memory is None else memory
         self._progress = progress
         self._running: dict[Connection, tuple[P, BaseProcess]] = {}
 
@@ -148,8 +146,8 @@ class SideBySide(Generic[P, A]):
         waiting = deque(parts)
         try:
             while waiting or self._running:
-                while waiting and (self._joined(waiting) > len(self._running)):
-                    workers = max(1, self._workers // self._joined(waiting))
+                while (joined := self._joined(waiting)) > len(self._running):
+                    workers = max(1, self._workers // joined)
                     part = waiting.popleft()
                     began(part)
                     self._start(part, workers)
@@ -168,6 +166,9 @@ class SideBySide(Generic[P, A]):
                 break
             parts.append(part)
         return len(parts)
+
+    def _fit(self, parts: Sequence[P]) -> bool:
+        return self._memory is None or sum(map(self._weigh, parts)) <= self._memory
 
     def _start(self, part: P, workers: int) -> None:
         context = multiprocessing.get_context("fork")

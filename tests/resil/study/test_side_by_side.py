@@ -27,11 +27,8 @@ def _carried_out(weights, workers, side, room):
         time.sleep(0.3)
         return PartEnd((part.name, own, began, time.monotonic()))
 
-    def fit(parts):
-        return sum(part.weight for part in parts) <= room
-
     parts = [Weighed(str(number), weight) for number, weight in enumerate(weights)]
-    together = SideBySide(attempt, workers, side, fit, Progress())
+    together = SideBySide(attempt, workers, side, lambda part: part.weight, Progress(), room)
     return sorted(end.answer for _, end in together.run(parts, lambda part: None))
 
 
