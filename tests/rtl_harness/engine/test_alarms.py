@@ -87,15 +87,21 @@ def elaboration():
     return elaborate(TARGET)
 
 
-@pytest.fixture(scope="module")
-def faults(elaboration):
-    """Of every register alike; and pairs that come to the same state with other histories."""
-    choose, table = random.Random(4), elaboration.sites
+def drawn(elaboration, number, seed):
+    """Of every register alike, of one bit or two, at any time."""
+    choose, table = random.Random(seed), elaboration.sites
     chosen = set()
-    while len(chosen) < 500:
+    while len(chosen) < number:
         element = len(chosen) % len(table.elements)
         place = choose.randrange(table.offsets[element], table.offsets[element + 1])
         chosen.add(Fault(place, choose.randrange(END), min(choose.randint(1, 2), table.room(place))))
+    return chosen
+
+
+@pytest.fixture(scope="module")
+def faults(elaboration):
+    """Of every register alike; and pairs that come to the same state with other histories."""
+    chosen = drawn(elaboration, 500, seed=4)
     for cycle in range(200, 1200, 25):
         bit = cycle // 25 % 8
         chosen |= {

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Alarms that stay up: what keeps them up is found, and runs that differ in nothing else are at their end."""
 
-import random
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from resil.rtl_harness.errors import AuditError
 from resil.rtl_harness.faults import Fault, Reported, Seen
 from testkit.errors import about
 from tests.rtl_harness.engine.test_alarms import TARGET as WATCHED
-from tests.rtl_harness.engine.test_alarms import OutputTail, by_fault, workload_with
+from tests.rtl_harness.engine.test_alarms import OutputTail, by_fault, drawn, workload_with
 
 ALARMS = {
     "major": TargetAlarm("major_o"),
@@ -34,7 +33,6 @@ TARGET = replace(
     sources=(*WATCHED.sources, Path(__file__).parent / "lasting.sv"),
     alarms=ALARMS,
 )
-END = 1350
 STAY = {"major_q": 2, "minor_q": 1, "ok_q": 1, "seen_q": 1, "late_q": 1}
 
 
@@ -49,13 +47,7 @@ def elaboration():
 
 @pytest.fixture(scope="module")
 def faults(elaboration):
-    choose, table = random.Random(6), elaboration.sites
-    chosen = set()
-    while len(chosen) < 900:
-        element = len(chosen) % len(table.elements)
-        place = choose.randrange(table.offsets[element], table.offsets[element + 1])
-        chosen.add(Fault(place, choose.randrange(END), min(choose.randint(1, 2), table.room(place))))
-    return sorted(chosen)
+    return sorted(drawn(elaboration, 900, seed=6))
 
 
 @pytest.fixture(scope="module")
