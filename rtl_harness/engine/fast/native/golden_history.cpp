@@ -155,9 +155,33 @@ bool MemoryHistory::each_span(const Instance& instance, Visit&& visit) const {
                                                 [&](size_t number) { return visit(block(number)); });
 }
 
+BlockSet MemoryHistory::changed_between(uint64_t one, uint64_t other) const {
+  BlockSet found(followed_.memories().blocks());
+  const auto [from, to] = std::minmax(one, other);
+  if (from == to) return found;
+  for (size_t i = (from + 1) / kStretch; i <= to / kStretch && i < changed_in_.size(); ++i) {
+    for (const size_t number : changed_in_[i]) found.add(number);
+  }
+  return found;
+}
+
+template <typename Visit>
+bool MemoryHistory::each_stale(const Instance& instance, Visit&& visit) const {
+  const WrittenBlocks* const written = followed_.find(instance);
+  if (!written || !written->synced()) return each_span(instance, visit);
+  for (size_t i = 0; i < small_; ++i) {
+    if (!visit(Span{pieces_[i].offset, positions_[i], pieces_[i].bytes})) return false;
+  }
+  return followed_.memories().each_in(changed_between(*written->synced(), edges_), written->since(),
+                                      [&](size_t number) { return visit(block(number)); });
+}
+
 void MemoryHistory::begin(const Instance& golden) {
   changes_.clear();
+  changed_in_.clear();
   next_ = 0;
+  edges_ = 0;
+  followed_.forget();
   for (size_t i = 0; i < pieces_.size(); ++i) {
     std::memcpy(image_.data() + positions_[i], golden.state() + pieces_[i].offset, pieces_[i].bytes);
   }
@@ -192,13 +216,19 @@ void MemoryHistory::record(const Instance& golden, uint64_t edges) {
   const char* const state = golden.state();
   for (size_t i = 0; i < small_; ++i) note(state, {pieces_[i].offset, positions_[i], pieces_[i].bytes}, edges);
   if (WrittenBlocks* const written = followed_.find(golden)) {
+    if (changed_in_.size() <= edges / kStretch) changed_in_.resize(edges / kStretch + 1);
     written->each_recent([&](size_t number) {
       const bool changed = note(state, block(number), edges);
-      if (changed) changed_.add(number);
+      if (changed) {
+        changed_.add(number);
+        std::vector<size_t>& own = changed_in_[edges / kStretch];
+        if (std::find(own.begin(), own.end(), number) == own.end()) own.push_back(number);
+      }
       return changed;
     });
   }
   next_ = changes_.size();
+  edges_ = edges;
 }
 
 void MemoryHistory::seek(uint64_t edges) {
@@ -210,12 +240,13 @@ void MemoryHistory::seek(uint64_t edges) {
     --next_;
     std::memcpy(image_.data() + changes_[next_].position, &changes_[next_].before, 8);
   }
+  edges_ = edges;
 }
 
 bool MemoryHistory::equals(const Instance& instance) {
   const char* const state = instance.state();
   if (differs(state, last_difference_)) return false;
-  return each_span(instance, [&](const Span& span) {
+  return each_stale(instance, [&](const Span& span) {
     if (!differs(state, span)) return true;
     last_difference_ = span;
     return false;
@@ -225,7 +256,7 @@ bool MemoryHistory::equals(const Instance& instance) {
 void MemoryHistory::difference(const Instance& instance, Difference& found) const {
   constexpr size_t kPart = 256;
   const auto before = static_cast<std::ptrdiff_t>(found.size());
-  each_span(instance, [&](const Span& span) {
+  each_stale(instance, [&](const Span& span) {
     const char* const now = instance.state() + span.offset;
     const char* const held = image_.data() + span.position;
     for (size_t part = 0; part < span.bytes; part += kPart) {
@@ -242,10 +273,11 @@ void MemoryHistory::difference(const Instance& instance, Difference& found) cons
 }
 
 void MemoryHistory::restore(Instance& instance) const {
-  each_span(instance, [&](const Span& span) {
+  each_stale(instance, [&](const Span& span) {
     std::memcpy(instance.state() + span.offset, image_.data() + span.position, span.bytes);
     return true;
   });
+  if (WrittenBlocks* const written = followed_.find(instance)) written->sync(edges_);
 }
 
 size_t MemoryHistory::position(uint64_t offset) const {

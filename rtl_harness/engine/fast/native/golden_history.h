@@ -60,6 +60,9 @@ class Registers {
 
 // The contents of all memories in any cycle of the golden run, one at a time: `seek` moves between cycles.
 class MemoryHistory {
+  // Edges whose changed blocks are kept together.
+  static constexpr uint64_t kStretch = 256;
+
  public:
   /// `pieces` are those beside the large ones, which are `followed`.
   MemoryHistory(std::vector<Piece> pieces, const FollowedInstances& followed);
@@ -108,15 +111,23 @@ class MemoryHistory {
   // is false. Returns whether it never was.
   template <typename Visit>
   bool each_span(const Instance& instance, Visit&& visit) const;
+  // Likewise for what can differ between the cycle that was sought last and an instance, which is less if the instance
+  // is known to have had the contents of some cycle.
+  template <typename Visit>
+  bool each_stale(const Instance& instance, Visit&& visit) const;
+  // The blocks that the golden run has changed between two cycles, and perhaps some more.
+  BlockSet changed_between(uint64_t one, uint64_t other) const;
 
   const FollowedInstances& followed_;
   const size_t small_;                // pieces before the large ones
   std::vector<Piece> pieces_;
   std::vector<size_t> positions_;     // of pieces in the image
   BlockSet changed_;                  // blocks that the golden run has changed
+  std::vector<std::vector<size_t>> changed_in_;  // those that it has changed in each kStretch edges
   std::vector<char> image_;  // the pieces one after the other, each padded to eight bytes
   std::vector<Change> changes_;
   size_t next_ = 0;  // changes before this one are in image_
+  uint64_t edges_ = 0;  // whose contents image_ has
   Span last_difference_{};
 };
 

@@ -43,6 +43,12 @@ void GoldenRun::seek(uint64_t edges) {
   while (cursor_.cycle < edges) cursor_.rise();
 }
 
+void GoldenRun::copy_cursor(Instance& to) {
+  to.copy(cursor_);
+  memories_.seek(cursor_.cycle);
+  memories_.restore(to);
+}
+
 void GoldenRun::rewind(uint64_t edges) {
   const char* row = nullptr;
   for (; edges > 0 && !row; --edges) row = milestones_.find(edges);

@@ -42,6 +42,8 @@ class GoldenRun {
     instance.copy(origin_);
     followed_.follow(instance);
   }
+  /// Make `to`, another one of these instances, continue where the cursor is.
+  void copy_cursor(Instance& to);
   /// Make `to` continue exactly where `from`, another one of these instances or the origin, is.
   void copy(Instance& to, const Instance& from) const { followed_.copy(to, from); }
 

@@ -14,7 +14,7 @@ RunStop Injector::record(uint64_t limit, bool several) {
 
 void Injector::begin(uint64_t edges) {
   golden_.seek(edges);
-  golden_.copy(run_.instance(), golden_.cursor());
+  golden_.copy_cursor(run_.instance());
   run_.instance().select();
 }
 

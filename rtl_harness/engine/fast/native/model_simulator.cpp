@@ -14,7 +14,7 @@ constexpr uint64_t kAlone = 64;
 
 bool ModelSimulator::restore(Job& job) {
   Instance& faulty = sweep_.run().instance();
-  sweep_.golden().copy(faulty, sweep_.golden().cursor());
+  faulty.copy(sweep_.golden().cursor());  // large memories are restored with the others, below
   char* const state = faulty.state();
   sweep_.golden().registers().scatter(sweep_.window().row(job.cycle), state);
   sweep_.golden().memories().seek(job.cycle + 1);

@@ -235,8 +235,8 @@ void NetPulses::step_memory(int32_t memory) {
   std::vector<uint64_t> written;
   for (const int32_t p : network_.write_ports[memory]) {
     const MemoryPort& port = network_.writes[p];
-    bool faulty = false;
-    for (int32_t i = 0; i < port.data && !faulty; ++i) faulty = value(network_.enable(port)[i]);
+    const std::vector<int32_t>& enables = network_.write_enables[p];
+    const bool faulty = std::any_of(enables.begin(), enables.end(), [&](int32_t net) { return value(net); });
     if (window_.writing(p).at(place_)) written.push_back(window_.address(port, place_));
     if (faulty) written.push_back(address(port));
   }

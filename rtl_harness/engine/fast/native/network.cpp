@@ -143,10 +143,14 @@ void Network::connect() {
   for (const int32_t net : undefined) add(net, {kUndefined, 0});
   for (size_t i = 0; i < writes.size(); ++i) {
     const MemoryPort& port = writes[i];
-    for (int32_t k = 0; k < port.address + 2 * port.data; ++k) {
-      add(address(port)[k], {k < port.address + port.data ? kWrite : kWriteEnable, static_cast<int32_t>(i)});
-    }
-    always_observed.insert(always_observed.end(), enable(port), enable(port) + port.data);
+    const auto number = static_cast<int32_t>(i);
+    for (int32_t k = 0; k < port.address + port.data; ++k) add(address(port)[k], {kWrite, number});
+    std::vector<int32_t> own(enable(port), enable(port) + port.data);
+    std::sort(own.begin(), own.end());
+    own.erase(std::unique(own.begin(), own.end()), own.end());
+    for (const int32_t net : own) add(net, {kWriteEnable, number});
+    always_observed.insert(always_observed.end(), own.begin(), own.end());
+    write_enables.push_back(std::move(own));
   }
   std::erase_if(to_gate, [](const auto& pair) { return pair.first < 2; });
   fanout.build(nets, to_gate);

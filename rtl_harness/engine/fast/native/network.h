@@ -54,6 +54,7 @@ struct Network {
   const int32_t* address(const MemoryPort& port) const { return lists.data() + port.first; }
   const int32_t* data(const MemoryPort& port) const { return address(port) + port.address; }
   const int32_t* enable(const MemoryPort& port) const { return data(port) + port.data; }
+  std::vector<std::vector<int32_t>> write_enables;  // by write port: the nets among its enables, each once
 
   /// The flip-flop in a bit of the state; -1 if there is none.
   int32_t flip_flop(uint64_t offset, int bit) const;

@@ -255,8 +255,7 @@ void Ripple::arrived(const Sink& sink, const CycleSet& cycles) {
         active_list_.push_back(memory);
       }
       CycleSet enabled = window_.writing(sink.index);
-      for (int32_t i = 0; i < port.data; ++i) {
-        const int32_t net = network_.enable(port)[i];
+      for (const int32_t net : network_.write_enables[sink.index]) {
         if (!changed_net(net)) continue;
         for (size_t k = k0_; k < k1_; ++k) enabled.word[k] |= faulty_[net].word[k];
       }
@@ -378,8 +377,8 @@ void Ripple::step_memory(int32_t memory, size_t place, const Difference&, Differ
   std::vector<uint64_t> written;
   for (const int32_t p : network_.write_ports[memory]) {
     const MemoryPort& port = network_.writes[p];
-    bool faulty = false;
-    for (int32_t i = 0; i < port.data && !faulty; ++i) faulty = value(network_.enable(port)[i]).at(place);
+    const std::vector<int32_t>& enables = network_.write_enables[p];
+    const bool faulty = std::any_of(enables.begin(), enables.end(), [&](int32_t net) { return value(net).at(place); });
     if (window_.writing(p).at(place)) written.push_back(window_.address(port, place));
     if (faulty) written.push_back(faulty_address(port, place));
   }

@@ -164,8 +164,8 @@ void Window::note_writes() {
   for (size_t p = 0; p < writing_.size(); ++p) {
     const MemoryPort& port = network_.writes[p];
     CycleSet any = {};
-    for (int32_t i = 0; i < port.data; ++i) {
-      for (size_t k = 0; k < kSetWords; ++k) any.word[k] |= golden_[network_.enable(port)[i]].word[k];
+    for (const int32_t net : network_.write_enables[p]) {
+      for (size_t k = 0; k < kSetWords; ++k) any.word[k] |= golden_[net].word[k];
     }
     writing_[p] = any;
     for (size_t place = 0; place < cycles_; ++place) {

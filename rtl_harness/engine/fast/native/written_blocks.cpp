@@ -71,7 +71,7 @@ Piece LargeMemories::block(size_t number) const {
 }
 
 WrittenBlocks::WrittenBlocks(char* state, const LargeMemories& memories)
-    : state_(state), memories_(memories), blocks_(memories.blocks()) {
+    : state_(state), memories_(memories), blocks_(memories.blocks()), since_(memories.blocks()) {
   const uintptr_t size = page_bytes();
   for (size_t i = 0; i < memories_.pieces().size(); ++i) {
     const Piece& piece = memories_.pieces()[i];
@@ -96,6 +96,7 @@ WrittenBlocks::WrittenBlocks(char* state, const LargeMemories& memories)
   always_.erase(std::unique(always_.begin(), always_.end()), always_.end());
   for (const size_t block : always_) blocks_.add(block);
   pages_noted_.resize(pages_.size());
+  pages_open_.resize(pages_.size());
   protect();
 }
 
@@ -122,15 +123,35 @@ void WrittenBlocks::protect() {
 // Nothing is followed any more: all may have been written, and may be in every cycle.
 void WrittenBlocks::open_all() {
   for (size_t i = 0; i < pages_.size(); ++i) {
-    if (pages_[i].open) continue;
-    pages_[i].open = true;
-    pages_noted_[noted_++] = i;
+    if (!pages_[i].open) opened(i);
   }
   for (size_t i = 0; i < first_page_.size(); ++i) {
     const size_t begin = first_page_[i], end = i + 1 < first_page_.size() ? first_page_[i + 1] : pages_.size();
     if (begin != end) mprotect(pages_[begin].begin, (end - begin) * page_bytes(), PROT_READ | PROT_WRITE);
   }
-  for (size_t block = 0; block < memories_.blocks(); ++block) blocks_.add(block);
+  for (size_t block = 0; block < memories_.blocks(); ++block) {
+    blocks_.add(block);
+    since_.add(block);
+  }
+}
+
+void WrittenBlocks::opened(size_t page) {
+  Page& own = pages_[page];
+  own.open = true;
+  own.place = open_;
+  pages_open_[open_++] = page;
+  pages_noted_[noted_++] = page;
+  for (size_t block = own.first; block <= own.last; ++block) {
+    blocks_.add(block);
+    since_.add(block);
+  }
+}
+
+void WrittenBlocks::closed(size_t page) {
+  pages_[page].open = false;
+  const size_t last = pages_open_[--open_];
+  pages_open_[pages_[page].place] = last;
+  pages_[last].place = pages_[page].place;
 }
 
 bool WrittenBlocks::note(const char* address) {
@@ -138,15 +159,12 @@ bool WrittenBlocks::note(const char* address) {
     const size_t begin = first_page_[i], end = i + 1 < first_page_.size() ? first_page_[i + 1] : pages_.size();
     if (begin == end || address < pages_[begin].begin || address >= pages_[end - 1].begin + page_bytes()) continue;
     const size_t number = begin + static_cast<size_t>(address - pages_[begin].begin) / page_bytes();
-    Page& page = pages_[number];
-    if (page.open) return true;
-    if (mprotect(page.begin, page_bytes(), PROT_READ | PROT_WRITE) != 0) {
+    if (pages_[number].open) return true;
+    if (mprotect(pages_[number].begin, page_bytes(), PROT_READ | PROT_WRITE) != 0) {
       open_all();  // too many mappings: with one there are fewer
-      return true;
+    } else {
+      opened(number);
     }
-    page.open = true;
-    pages_noted_[noted_++] = number;
-    for (size_t block = page.first; block <= page.last; ++block) blocks_.add(block);
     return true;
   }
   return false;
@@ -155,9 +173,37 @@ bool WrittenBlocks::note(const char* address) {
 void WrittenBlocks::close(size_t page) {
   // Without a place nobody would let the next write through.
   if (place_ < followed.size() && mprotect(pages_[page].begin, page_bytes(), PROT_READ) == 0) {
-    pages_[page].open = false;
+    closed(page);
   } else {
     pages_noted_[noted_++] = page;
+  }
+}
+
+void WrittenBlocks::close_all() {
+  std::vector<size_t> open(pages_open_.begin(), pages_open_.begin() + static_cast<std::ptrdiff_t>(open_));
+  std::sort(open.begin(), open.end());
+  noted_ = taken_ = 0;
+  recent_.clear();
+  for (size_t i = 0, end = 0; i < open.size(); i = end) {
+    const char* const begin = pages_[open[i]].begin;
+    for (end = i + 1; end < open.size() && pages_[open[end]].begin == begin + (end - i) * page_bytes();) ++end;
+    if (mprotect(pages_[open[i]].begin, (end - i) * page_bytes(), PROT_READ) == 0) {
+      for (size_t page = i; page < end; ++page) closed(open[page]);
+    } else {
+      for (size_t page = i; page < end; ++page) pages_noted_[noted_++] = open[page];
+    }
+  }
+}
+
+void WrittenBlocks::sync(uint64_t edges) {
+  synced_ = edges;
+  // Without a place nobody would let the next write through.
+  if (open_ > kMostOpen && place_ < followed.size()) close_all();
+  since_.clear();
+  for (const size_t block : always_) since_.add(block);
+  for (size_t i = 0; i < open_; ++i) {
+    const Page& page = pages_[pages_open_[i]];
+    for (size_t block = page.first; block <= page.last; ++block) since_.add(block);
   }
 }
 
@@ -176,6 +222,10 @@ WrittenBlocks* FollowedInstances::find(const Instance& instance) const {
 const BlockSet& FollowedInstances::written(const Instance& instance) const {
   const WrittenBlocks* const found = find(instance);
   return found ? found->blocks() : none_;
+}
+
+void FollowedInstances::forget() const {
+  for (const auto& [instance, written] : written_) written->forget();
 }
 
 void FollowedInstances::copy(Instance& to, const Instance& from) const {

@@ -4,6 +4,9 @@
 // To compare, copy or hash all of a memory of 64 MiB for a cycle, or for a fault, would cost more than to simulate it. So
 // the pages of such memories are read-only for this process: the first write to one is a page fault, which notes the page
 // and lets the write through. Dirty bits of the operating system would do the same, but need rights that a user has not.
+//
+// An instance that was put into the golden state of a cycle differs from that of another cycle in what either has written
+// in between, however much both have written before.
 #ifndef RESIL_VERILATED_WRITTEN_BLOCKS_H
 #define RESIL_VERILATED_WRITTEN_BLOCKS_H
 
@@ -11,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "injector_api.h"
@@ -24,6 +28,7 @@ class BlockSet {
   explicit BlockSet(size_t blocks = 0) : words_((blocks + 63) / 64) {}
   void add(size_t block) { words_[block / 64] |= uint64_t{1} << block % 64; }
   uint64_t word(size_t i) const { return words_[i]; }
+  void clear() { words_.assign(words_.size(), 0); }
 
  private:
   std::vector<uint64_t> words_;
@@ -72,6 +77,14 @@ class WrittenBlocks {
   /// Note a write to this address; false if it is none of these memories.
   bool note(const char* address);
 
+  /// The instance has the golden contents after `edges` edges.
+  void sync(uint64_t edges);
+  /// The edges of the last `sync`; nothing if there was none, or it holds no longer.
+  std::optional<uint64_t> synced() const { return synced_; }
+  void forget() { synced_.reset(); }
+  /// What may have been written since then.
+  const BlockSet& since() const { return since_; }
+
   /// Call `visit(block)`, true if it was changed, for the blocks that may have been written since it was called last.
   template <typename Visit>
   void each_recent(Visit&& visit) {
@@ -96,10 +109,13 @@ class WrittenBlocks {
  private:
   // A page is closed again when it was not changed in so many calls: a page fault costs as much as some looks at it.
   static constexpr uint32_t kQuiet = 64;
+  // So many pages stay open at a sync: to copy them costs less than a page fault for each that is written again.
+  static constexpr size_t kMostOpen = 64;
   struct Page {
     char* begin;
     size_t first, last;  // blocks
     bool open;
+    size_t place = 0;  // among the open ones
   };
   struct Recent {
     size_t page;
@@ -109,6 +125,10 @@ class WrittenBlocks {
   void protect();
   void open_all();
   void close(size_t page);
+  void close_all();
+  // Keep which pages are open; the blocks of those that are count as written.
+  void opened(size_t page);
+  void closed(size_t page);
 
   char* state_;
   size_t place_ = 0;  // among those that are asked at a page fault; beyond all if there is none
@@ -120,6 +140,10 @@ class WrittenBlocks {
   std::vector<size_t> pages_noted_;
   size_t noted_ = 0, taken_ = 0;
   std::vector<Recent> recent_;
+  std::vector<size_t> pages_open_;  // the first `open_`
+  size_t open_ = 0;
+  std::optional<uint64_t> synced_;
+  BlockSet since_;
 };
 
 // The instances of one golden run whose large memories are followed. These are not part of what an instance copies by
@@ -136,6 +160,8 @@ class FollowedInstances {
   const BlockSet& written(const Instance& instance) const;
   bool knows(const Instance& instance) const { return &instance == &origin_ || find(instance); }
   WrittenBlocks* find(const Instance& instance) const;
+  /// No instance is known any more to have the contents of a cycle.
+  void forget() const;
   /// Make `to` continue exactly where `from` is, with its large memories.
   void copy(Instance& to, const Instance& from) const;
 

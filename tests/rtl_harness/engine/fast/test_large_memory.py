@@ -34,9 +34,18 @@ IMAGE = np.random.default_rng(3).integers(0, 256, BYTES, np.uint8).tobytes()
 WORKLOAD = Workload("words", {"memory": IMAGE}, OutputSpec("memory", 8 * 0x201, (8,)), decide=exact)
 
 
+# Of which more pages are written in a round than stay open when an instance is given the state of another cycle.
+MANY_PAGES = dataclasses.replace(TARGET, name="far_many", parameters={"Round": 100, "Every": 1})
+
+
+@pytest.fixture(scope="module", params=[TARGET, MANY_PAGES], ids=["few pages", "many pages"])
+def target(request):
+    return request.param
+
+
 @pytest.fixture(scope="module")
-def elaboration():
-    return elaborate(TARGET)
+def elaboration(target):
+    return elaborate(target)
 
 
 @pytest.fixture(scope="module")
@@ -47,9 +56,9 @@ def faults(elaboration):
 
 
 @pytest.fixture(scope="module")
-def plain(elaboration, faults):
+def plain(target, elaboration, faults):
     """What runs to the end give, of which the state is compared as a whole."""
-    with VerilatorEngine(TARGET, WORKLOAD, elaboration, shortcuts=Shortcut.NONE) as made:
+    with VerilatorEngine(target, WORKLOAD, elaboration, shortcuts=Shortcut.NONE) as made:
         return {injection.fault: injection for injection in made.run(faults)}
 
 
@@ -60,16 +69,16 @@ def test_wild_writes_anywhere_are_found(plain, elaboration):
 
 
 @pytest.mark.parametrize("sweep", [False, True])
-def test_early_stops_see_all_of_the_memory(plain, elaboration, faults, sweep):
+def test_early_stops_see_all_of_the_memory(target, plain, elaboration, faults, sweep):
     """The fault: a block is not known to be written, and a state that differs there counts as equal."""
-    with VerilatorEngine(TARGET, WORKLOAD, elaboration, sweep=sweep, lanes=False, audit=NOTHING) as made:
+    with VerilatorEngine(target, WORKLOAD, elaboration, sweep=sweep, lanes=False, audit=NOTHING) as made:
         assert {injection.fault: injection for injection in made.run(faults)} == plain
         assert made.notes == []
         assert made.early_stops > len(faults) // 4
 
 
-def test_the_golden_run_is_what_a_run_to_the_end_leaves(elaboration):
-    with VerilatorEngine(TARGET, WORKLOAD, elaboration) as made:
+def test_the_golden_run_is_what_a_run_to_the_end_leaves(target, elaboration):
+    with VerilatorEngine(target, WORKLOAD, elaboration) as made:
         made.golden()
         found = made._model.injector.recall_memories(400)
         storage = made._model.map.storage("mem_q")
