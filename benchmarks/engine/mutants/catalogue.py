@@ -11,6 +11,7 @@ TESTS = "tests/rtl_harness/engine"
 FAST = f"{TESTS}/fast"
 
 STALL = f"{FAST}/test_stall.py"
+FAR = f"{FAST}/test_large_memory.py::test_early_stops_see_all_of_the_memory"
 LATE = f"{STALL}::test_a_run_that_comes_too_late_is_a_hang"
 BEHIND = f"{STALL}::test_the_same_difference_at_another_distance_is_another_run"
 ALONE = f"{STALL}::test_what_goes_on_in_a_memory_alone_is_no_hang"
@@ -317,6 +318,57 @@ REJOINING = (
         "if (state->memories == now && same)",
         "if (same)",
         ALONE,
+    ),
+)
+
+LARGE = (
+    _mutant(
+        "written-before",
+        "what is still open when an instance is given another state counts as not written",
+        f"{CPP}/written_blocks.cpp",
+        "    for (size_t block = page.first; block <= page.last; ++block) since_.add(block);\n",
+        "",
+        FAR,
+    ),
+    _mutant(
+        "written-since",
+        "a page that is opened counts as not written since the instance was given its state",
+        f"{CPP}/written_blocks.cpp",
+        "    blocks_.add(block);\n    since_.add(block);\n  }\n}\n\nvoid WrittenBlocks::closed",
+        "    blocks_.add(block);\n  }\n}\n\nvoid WrittenBlocks::closed",
+        FAR,
+    ),
+    _mutant(
+        "not-read-only",
+        "pages count as closed that can be written unseen",
+        f"{CPP}/written_blocks.cpp",
+        "(end - i) * page_bytes(), PROT_READ) == 0",
+        "0, PROT_READ) == 0",
+        FAR,
+    ),
+    _mutant(
+        "golden-writes",
+        "an instance with the memories of one cycle is taken for one with those of another",
+        f"{CPP}/golden_history.cpp",
+        "changed_between(*written->synced(), edges_)",
+        "BlockSet(followed_.memories().blocks())",
+        FAR,
+    ),
+    _mutant(
+        "last-stretch",
+        "what the golden run has changed in the last stretch between two cycles is left out",
+        f"{CPP}/golden_history.cpp",
+        "i <= to / kStretch",
+        "i < to / kStretch",
+        FAR,
+    ),
+    _mutant(
+        "sought",
+        "instances are compared and restored as if no other cycle were sought",
+        f"{CPP}/golden_history.cpp",
+        "  edges_ = edges;\n}\n\nbool MemoryHistory::equals",
+        "}\n\nbool MemoryHistory::equals",
+        FAR,
     ),
 )
 
@@ -744,6 +796,7 @@ MUTANTS = (
     *SEARCHING,
     *MERGES,
     *REJOINING,
+    *LARGE,
     *SIMULATING,
     *UNDEFINED,
     *FOLLOWING,
