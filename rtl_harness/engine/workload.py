@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -47,10 +49,10 @@ class OutputSpec:
     dtype: str = "int8"
     written: bool = True
 
-    @property
+    @cached_property
     def size(self) -> int:
         """Bytes of the tensor."""
-        return int(np.prod(self.shape)) * np.dtype(self.dtype).itemsize
+        return math.prod(self.shape) * np.dtype(self.dtype).itemsize
 
     def tensor(self, raw: bytes) -> npt.NDArray[np.generic]:
         """Return `raw` as an array of the tensor's shape."""

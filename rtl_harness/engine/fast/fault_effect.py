@@ -94,18 +94,22 @@ class EffectReader:
         own = effect._replace(corruption=corruption, alarms=alarms)
         if effect.end is None:
             return own, None
-        first = effect.end.first and replace(effect.end.first, alarms=alarms)
-        end = replace(effect.end, alarms=alarms, first=first)
-        injection = replace(self.classify(fault, end), corruption=corruption)
+        end = effect.end
+        if end.first or alarms != end.alarms:
+            end = replace(end, alarms=alarms, first=end.first and replace(end.first, alarms=alarms))
+        injection = self.classify(fault, end)
+        if corruption is not None:
+            injection = replace(injection, corruption=corruption)
         return own, EngineOutcome(
             injection, early, result.simulated, how, result.nanoseconds, in_lane=effect.doubt
         )
 
     def vanished(self, result: SweepResult) -> FaultEffect:
         """Return the effect of a run that is as the golden one again, but for alarms that are still up."""
-        first = self.golden.first
-        first = first and replace(first, end_cycle=first.end_cycle + result.shift)
-        end = replace(self.golden, end_cycle=result.end_cycle, first=first)
+        first, end = self.golden.first, self.golden
+        if first or end.end_cycle != result.end_cycle:
+            first = first and replace(first, end_cycle=first.end_cycle + result.shift)
+            end = replace(end, end_cycle=result.end_cycle, first=first)
         return FaultEffect(RunStatus.ENDED, replace(end, state_hash="") if result.spent else end)
 
     def paused(self, fault: Fault, result: SweepResult) -> FaultEffect:

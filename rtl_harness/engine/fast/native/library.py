@@ -67,6 +67,7 @@ class Library:
         self.path = path
         self.top = top
         self.calls = _load(path)
+        self.places: dict[str, StoragePlace] = {}  # as far as they were found; each instance has the same
 
     def create(self, plusargs: Sequence[str] = ()) -> ModelInstance:
         """Return a new instance: initial blocks have run, the clock is low, reset inactive.
@@ -182,11 +183,15 @@ class ModelInstance:
         Raises:
             UnmappedSiteError: If the simulator has no such variable.
         """
+        places = self.library.places
+        if path in places:
+            return places[path]
         base, indices = split_indices(path)
         for used in range(len(indices) + 1):
             name = path if used == 0 else base + "".join(f"[{i}]" for i in indices[: len(indices) - used])
             if found := self._find(name):
-                return element(path, found, indices[len(indices) - used :])
+                places[path] = element(path, found, indices[len(indices) - used :])
+                return places[path]
         raise UnmappedSiteError(
             f"expected a register or memory {path} in the simulator, found none; the netlist and the "
             "compiled model disagree, or it was not among the storage named when the model was built",

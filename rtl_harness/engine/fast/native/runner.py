@@ -109,15 +109,22 @@ class Runner:
 
     def output(self, instance: ModelInstance, workload: Workload) -> bytes:
         """Return the raw bytes of the output tensors, one after the other."""
-        specs = workload.outputs
-        contents = {name: self.memory(instance, name, workload) for name in {spec.memory for spec in specs}}
-        return b"".join(contents[spec.memory][spec.offset : spec.offset + spec.size] for spec in specs)
+        return b"".join(
+            self.memory(instance, spec.memory, workload, spec.offset, spec.size) for spec in workload.outputs
+        )
 
-    def memory(self, instance: ModelInstance, name: str, workload: Workload) -> bytes:
-        """Return the whole content of a memory of the target, as large as it is in the workload's run."""
-        memory = self.target.memories[name]
-        words = instance.view(instance.find(memory.path))
-        return words[: self._words(workload, name), : memory.word_bytes].tobytes()
+    def memory(
+        self, instance: ModelInstance, name: str, workload: Workload, first: int = 0, size: int | None = None
+    ) -> bytes:
+        """Return `size` bytes of a memory of the target from the first one on; default: all to its end.
+
+        A memory is as large as it is in the workload's run.
+        """
+        memory, words = self.target.memories[name], self._words(workload, name)
+        width = memory.word_bytes
+        begin, end = first // width, words if size is None else min(words, -(-(first + size) // width))
+        found = instance.view(instance.find(memory.path))[begin:end, :width].tobytes()
+        return found[first - begin * width :][:size]
 
     def _words(self, workload: Workload, name: str) -> int:
         return memory_words(self.target, workload, name, self._built[name])
