@@ -61,8 +61,8 @@ PYTHON = {
     "tail._BATCH": "resil.rtl_harness.npu.tail",
 }
 # What is no choice between costs: sizes of what other parts rely on, blocks of bytes that are compared at
-# once (`kBlockBytes`, `kPart`), after how many quiet cycles a page of a large memory is looked at less often
-# (`kQuiet`, which no memory of less than 1 MiB reaches), multipliers of hashes, values that stand for none;
+# once (`kBlockBytes`, `kPart`), what follows large memories (`kQuiet`, `kMostOpen`, `kStretch`), which this
+# network hardly has, multipliers of hashes, values that stand for none;
 # what only the audit uses, which is left out here;
 # and how far the search for dead storage, which is no part of a sweep, looks for ways on which a flip-flop
 # keeps its value: with 64, 1,000 and 4,000 gates it visits 440, 315 and 284 thousand gates in a window of
@@ -79,6 +79,8 @@ FIXED = frozenset(
         "kBlockBytes",
         "kPart",
         "kQuiet",
+        "kMostOpen",
+        "kStretch",
         "kMostBytes",
         "kDeep",
         "kNever",

@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Upsets that a run has injected into a recorded design, once more in the testbench that was recorded.
+
+Run as `python -m benchmarks.foreign.original RUN --files FILE ... --top TESTBENCH --instance PATH --clock
+NAME [--most N] [--seed N] [--json]` from the root of the project, with Icarus Verilog on the path. RUN is a
+finished run of `resil init --waves`, FILE are the testbench and the design, PATH the design in the testbench,
+as TESTBENCH.u_dut, and NAME its clock.
+
+Of resil come the faults, what it saw of them, and which flip-flops serve for several variables of the source,
+which are inverted together. Icarus compiles the files, and a module that is written here inverts the bit in
+the middle of the fault's cycle and writes down all outputs of the design at the end of each cycle. The
+testbench reacts to wrong outputs as it does. Up to the first wrong output that makes no difference, so a
+fault is *observed* by the run if and only if an output differs here in any cycle.
+
+Undefined values are a third value here, and 0 in a replay. A fault is left out, and counted, whose bit is
+undefined in its cycle, or that makes an output undefined.
+
+The exit code is 4 if a fault is observed in one way alone, else 0.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import random
+import re
+import subprocess
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from resil.files import read_parquet
+from resil.folder.store import SITES
+from resil.lists.of_run import write_run_faults
+from resil.results.run import site_names
+
+SEEN = {"observed": True, "safe": False, "latent": False}
+_DESIGN = "u_dut."  # the design in the bench of a replay
+
+_ONE = "1024'd1"  # wider than any register
+
+
+@dataclass(frozen=True)
+class Bit:
+    """A bit of a variable, or of a word of a memory, in the design; counted from the lowest."""
+
+    place: str
+    number: int
+
+
+@dataclass(frozen=True)
+class Upset:
+    """A fault of the run.
+
+    Attributes:
+        site: Its name there.
+        bits: That the flip-flop is in the source code.
+        cycle: After whose edge they are inverted.
+        observed: Whether the run says that an output is wrong.
+    """
+
+    site: str
+    bits: tuple[Bit, ...]
+    cycle: int
+    observed: bool
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What came out.
+
+    Attributes:
+        faults: That were injected again.
+        undefined: That were left out, as their bit is undefined, or what comes of it.
+        observed: Of those that were injected, by both.
+        different: Those that one of both observes, in words.
+    """
+
+    faults: int
+    undefined: int
+    observed: int
+    different: tuple[str, ...]
+
+
+def read_upsets(run_dir: Path) -> list[Upset]:
+    """Return the upsets of single bits that a run has injected.
+
+    Raises:
+        ValueError: A site of the run is no storage of a replayed design.
+        StoreError, ConsistencyError: The run is not finished, has failed, or was altered.
+    """
+    bits = storage_bits(run_dir)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "faults.csv"
+        write_run_faults(run_dir, file)
+        with file.open(encoding="utf-8", newline="") as lines:
+            rows = [row for row in csv.DictReader(lines) if row["status"] in SEEN]
+    single = [row for row in rows if row["type"] == "upset" and row["bits"] == "1"]
+    return [Upset(r["site"], bits[r["site"]], int(r["time"]), SEEN[r["status"]]) for r in single]
+
+
+def storage_bits(run_dir: Path) -> dict[str, tuple[Bit, ...]]:
+    """Return by its name which bits of the source code each fault site of a run is."""
+    sites = read_parquet(run_dir / SITES).to_pandas()
+    names = list(site_names(sites.rename(columns={"path": "register"})))
+    found: dict[str, list[Bit]] = {}
+    for place, row in enumerate(sites.to_dict("records")):
+        shared = row["same_as"]
+        name = names[place if pd.isna(shared) else int(shared)]
+        path = row["path"].removeprefix(_DESIGN)
+        if path == row["path"]:
+            continue
+        word = f"[{row['word']}]" if row["kind"] == "sram" or row["word"] else ""
+        found.setdefault(name, []).append(Bit(f"{path}{word}", row["bit"]))
+    return {name: tuple(bits) for name, bits in found.items()}
+
+
+class OriginalBench:
+    """The testbench, compiled with what inverts a bit of one of `upsets`."""
+
+    def __init__(self, folder: Path, files: Sequence[Path], top: str, instance: str, clock: str) -> None:
+        self._folder = folder
+        self._files = files
+        self._top = top
+        self._instance = instance
+        self._clock = f"{instance}.{clock}"
+        self.outputs = self._outputs()
+
+    def compile(self, upsets: Sequence[Upset]) -> None:
+        """Compile it for these upsets, which `run` names by their number."""
+        cases = [f"      {i}: {self._flip(upset)}" for i, upset in enumerate(upsets)]
+        known = [f"      {i}: known = {self._is_known(upset)}" for i, upset in enumerate(upsets)]
+        shown = ", ".join(f"{self._instance}.{name}" for name in self.outputs)
+        text = f"""`timescale 1ns/1ps
+module resil_original;
+  integer file, number, at, cycle;
+  reg known;
+  reg [8191:0] name;
+  initial begin
+    cycle = -1;
+    if (!$value$plusargs("number=%d", number)) number = -1;
+    if (!$value$plusargs("cycle=%d", at)) at = -1;
+    if (!$value$plusargs("file=%s", name)) $finish;
+    file = $fopen(name, "w");
+  end
+  always @(posedge {self._clock}) cycle = cycle + 1;
+  task show; $fdisplay(file, "%b", {{{shown}}}); endtask
+  always @(negedge {self._clock}) begin
+    if (cycle == at && number >= 0) begin
+      known = 1;
+      case (number)
+{chr(10).join(known)}
+      endcase
+      if (!known) begin $fdisplay(file, "undefined"); $finish; end
+      case (number)
+{chr(10).join(cases)}
+      endcase
+      #0;
+    end
+    #0.001 show;
+  end
+endmodule
+"""
+        source = self._folder / "resil_original.v"
+        source.write_text(text, encoding="utf-8")
+        words = ["iverilog", "-g2012", "-s", self._top, "-s", "resil_original", "-o", str(self._program)]
+        self._call([*words, str(source), *map(str, self._files)])
+
+    def run(self, number: int = -1, cycle: int = -1) -> list[str]:
+        """Return the outputs of each cycle, as text, of a run with an upset, or with none."""
+        shown = self._folder / "shown"
+        plusargs = [f"+number={number}", f"+cycle={cycle}", f"+file={shown}"]
+        self._call(["vvp", "-N", str(self._program), *plusargs])
+        return shown.read_text(encoding="utf-8").split()
+
+    @property
+    def _program(self) -> Path:
+        return self._folder / "original.vvp"
+
+    def _flip(self, upset: Upset) -> str:
+        places = [(f"{self._instance}.{bit.place}", bit.number) for bit in upset.bits]
+        return f"begin {' '.join(f'{place} = {place} ^ ({_ONE} << {n});' for place, n in places)} end"
+
+    def _is_known(self, upset: Upset) -> str:
+        places = [(f"{self._instance}.{bit.place}", bit.number) for bit in upset.bits]
+        return " && ".join(f"^(({place} >> {n}) & {_ONE}) !== 1'bx" for place, n in places) + ";"
+
+    def _outputs(self) -> list[str]:
+        """Return the names of the design's outputs, as Icarus itself lists them in its intermediate form."""
+        listed = self._folder / "listed.vvp"
+        self._call(["iverilog", "-g2012", "-s", self._top, "-o", str(listed), *map(str, self._files)])
+        scope = re.compile(r'^(S_\w+) \.scope \w+, "([^"]+)" "[^"]*" [\d ,]*(S_\w+)?;', re.M)
+        text = listed.read_text(encoding="utf-8", errors="replace")
+        names = {own: (name, above) for own, name, above in scope.findall(text)}
+
+        def path(own: str) -> str:
+            name, above = names[own]
+            return f"{path(above)}.{name}" if above in names else name
+
+        for own in names:
+            if path(own) == self._instance:
+                body = text.split(f"{own} .scope", 1)[1].split("\nS_", 1)[0]
+                return re.findall(r'\.port_info \d+ /OUTPUT \d+ "([^"]+)"', body)
+        raise ValueError(f"{self._instance}: expected an instance of {self._top}, found {len(names)} others")
+
+    def _call(self, words: Sequence[str]) -> None:
+        done = subprocess.run(words, capture_output=True, text=True, errors="replace", check=False)
+        if done.returncode:
+            raise ValueError(f"{words[0]} failed: {(done.stdout + done.stderr)[-600:]}")
+
+
+def is_observed(golden: Sequence[str], outputs: Sequence[str]) -> bool | None:
+    """Say whether outputs, a line of bits a cycle, are not the golden ones; None if undefined bits decide."""
+    for expected, found in zip(golden, outputs, strict=False):
+        if found == expected:
+            continue
+        pairs = [pair for pair in zip(expected, found, strict=False) if pair[0] != pair[1]]
+        if len(expected) != len(found) or any(bit not in "01" for pair in pairs for bit in pair):
+            return None
+        return True
+    return len(golden) != len(outputs)
+
+
+def compared(upsets: Sequence[Upset], bench: OriginalBench) -> Compared:
+    """Inject upsets into the testbench, each in a run of its own."""
+    bench.compile(upsets)
+    golden = bench.run()
+    if not golden:
+        raise ValueError("the testbench ends without a cycle of the design's clock")
+    found: Counter[str] = Counter()
+    different = []
+    for number, upset in enumerate(upsets):
+        observed = is_observed(golden, bench.run(number, upset.cycle))
+        if observed is None:
+            found["undefined"] += 1
+            continue
+        found["faults"] += 1
+        found["observed"] += observed and upset.observed
+        if observed != upset.observed:
+            said = {True: "observed", False: "not observed"}
+            words = f"{said[observed]} in the testbench, {said[upset.observed]} by the run"
+            different.append(f"{upset.site}, cycle {upset.cycle}: {words}")
+    return Compared(found["faults"], found["undefined"], found["observed"], tuple(different))
+
+
+def main() -> int:
+    """Compare, and print what came out."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("run", type=Path)
+    parser.add_argument("--files", type=Path, nargs="+", required=True)
+    parser.add_argument("--top", required=True)
+    parser.add_argument("--instance", required=True)
+    parser.add_argument("--clock", required=True)
+    parser.add_argument("--most", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    upsets = read_upsets(options.run)
+    chosen = sorted(random.Random(options.seed).sample(range(len(upsets)), min(options.most, len(upsets))))
+    with tempfile.TemporaryDirectory() as folder:
+        bench = OriginalBench(Path(folder), options.files, options.top, options.instance, options.clock)
+        result = compared([upsets[i] for i in chosen], bench)
+    if options.json:
+        print(json.dumps(asdict(result)))
+    else:
+        print(
+            f"{result.faults} upsets, {result.observed} observed by both, {len(result.different)} different"
+        )
+        print(f"{result.undefined} left out, as their bit is undefined in its cycle, or what comes of it")
+        print("\n".join(result.different))
+    return 4 if result.different else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
