@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The injector in the original testbench: what counts as observed, and that a wrong answer of a run is seen."""
+"""The injector in the original testbench: what counts as observed, and how a wrong answer is seen."""
 
 import dataclasses
 import shutil

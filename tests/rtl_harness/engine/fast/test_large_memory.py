@@ -34,7 +34,7 @@ IMAGE = np.random.default_rng(3).integers(0, 256, BYTES, np.uint8).tobytes()
 WORKLOAD = Workload("words", {"memory": IMAGE}, OutputSpec("memory", 8 * 0x201, (8,)), decide=exact)
 
 
-# More of its pages are written in a round than stay open when an instance is given the state of another cycle.
+# More of its pages are written in a round than stay open when an instance gets the state of another cycle.
 MANY_PAGES = dataclasses.replace(TARGET, name="far_many", parameters={"Round": 100, "Every": 1})
 
 
