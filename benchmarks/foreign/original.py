@@ -101,6 +101,10 @@ def read_upsets(run_dir: Path) -> list[Upset]:
         with file.open(encoding="utf-8", newline="") as lines:
             rows = [row for row in csv.DictReader(lines) if row["status"] in SEEN]
     single = [row for row in rows if row["type"] == "upset" and row["bits"] == "1"]
+    if others := [row["site"] for row in single if row["site"] not in bits]:
+        raise ValueError(
+            f"{run_dir}: expected storage of a replayed design, {_DESIGN}NAME, found {others[0]}"
+        )
     return [Upset(r["site"], bits[r["site"]], int(r["time"]), SEEN[r["status"]]) for r in single]
 
 
@@ -220,6 +224,7 @@ def is_observed(golden: Sequence[str], outputs: Sequence[str]) -> bool | None:
         if found == expected:
             continue
         pairs = [pair for pair in zip(expected, found, strict=False) if pair[0] != pair[1]]
+        # A line of another length is the word that the bit of the fault is undefined.
         if len(expected) != len(found) or any(bit not in "01" for pair in pairs for bit in pair):
             return None
         return True
