@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Networks that confirm the sets of the study: none of its own, each near enough to errors to refuse a set.
 
-    python -m benchmarks.study.hold_out --out NETWORKS
+    python -m benchmarks.study.hold_out --out NETWORKS [--seed N]
 
 Without protection a small network that is sure of what it sees keeps the budget of the larger sizes, so it
 would confirm any set. These read faint digits on photographs, and their inputs are those of 1,000 held-out
-images of which they are least sure. Writes `NAME.tflite`, and the inputs as `NAME.npy`.
+images of which they are least sure. Writes `NAME.tflite`, and the inputs as `NAME.npy`. Networks that have
+refused a set judge no other set of the same runs: another seed of their training makes others.
 """
 
 from __future__ import annotations
@@ -65,6 +66,7 @@ def main() -> None:
     """Write the folder of networks."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--seed", type=int, default=1, help="of the training")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     data = digits_on_photographs(_CONTRAST)
@@ -72,7 +74,7 @@ def main() -> None:
         ends = (ArchitectureLayer("flatten", "FLATTEN"), dense("logits", 10))
         architecture = Architecture(name, (SIDE, SIDE, 3), (*blocks, *ends))
         recipe = Recipe(lambda: data, architecture, _TRAINING, calibration=_CALIBRATION)
-        graph = quantise(train(recipe, data, 1), data.train_inputs[:_CALIBRATION])
+        graph = quantise(train(recipe, data, options.seed), data.train_inputs[:_CALIBRATION])
         write_network(graph, options.out / f"{name}.tflite")
         inputs = quantise_inputs(graph, data.heldout_inputs)
         logits = run(graph, inputs).reshape(len(inputs), -1).astype(np.int64)
