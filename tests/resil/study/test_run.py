@@ -926,6 +926,7 @@ def test_a_dry_run_counts_and_writes_nothing(command, begun, tmp_path, capsys):
     assert plan["unknown"] == 4
     assert not (tmp_path / "out").exists()
     begun("study", TEXT)
+    capsys.readouterr()  # what it printed if this is the first test that asks for it
     more = TEXT.replace("injections = 200", "injections = 300")
     assert command("--dry-run", "--json", text=more) == 0
     plan = json.loads(capsys.readouterr().out)
