@@ -21,7 +21,6 @@ The exit code is 4 if a fault is observed in one way alone, else 0.
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import random
 import re
@@ -35,13 +34,15 @@ from pathlib import Path
 import pandas as pd
 
 from resil.files import read_parquet
+from resil.folder.finished import require_measured
 from resil.folder.store import SITES
-from resil.lists.of_run import write_run_faults
-from resil.results.run import site_names
+from resil.lists.of_run import listed
+from resil.record.listed import LATENT, OBSERVED, SAFE
+from resil.results.run import FinishedRun, site_names
+from resil.rtl_harness.replay.bench import INSTANCE
 
-SEEN = {"observed": True, "safe": False, "latent": False}
-_DESIGN = "u_dut."  # the design in the bench of a replay
-
+SEEN = {OBSERVED: True, SAFE: False, LATENT: False}
+_DESIGN = f"{INSTANCE}."  # in the bench of a replay
 _ONE = "1024'd1"  # wider than any register
 
 
@@ -94,18 +95,20 @@ def read_upsets(run_dir: Path) -> list[Upset]:
         ValueError: A site of the run is no storage of a replayed design.
         StoreError, ConsistencyError: The run is not finished, has failed, or was altered.
     """
-    bits = storage_bits(run_dir)
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "faults.csv"
-        write_run_faults(run_dir, file)
-        with file.open(encoding="utf-8", newline="") as lines:
-            rows = [row for row in csv.DictReader(lines) if row["status"] in SEEN]
-    single = [row for row in rows if row["type"] == "upset" and row["bits"] == "1"]
-    if others := [row["site"] for row in single if row["site"] not in bits]:
+    bits, run = storage_bits(run_dir), FinishedRun(run_dir)
+    require_measured(run.found)
+    columns = listed(run)
+    rows = zip(*(columns[name] for name in ("site", "type", "time", "status", "bits")), strict=True)
+    single = [
+        (str(site), int(time), SEEN[str(status)])
+        for site, kind, time, status, size in rows
+        if status in SEEN and kind == "upset" and int(size) == 1
+    ]
+    if others := [site for site, _, _ in single if site not in bits]:
         raise ValueError(
             f"{run_dir}: expected storage of a replayed design, {_DESIGN}NAME, found {others[0]}"
         )
-    return [Upset(r["site"], bits[r["site"]], int(r["time"]), SEEN[r["status"]]) for r in single]
+    return [Upset(site, bits[site], cycle, observed) for site, cycle, observed in single]
 
 
 def storage_bits(run_dir: Path) -> dict[str, tuple[Bit, ...]]:
@@ -187,12 +190,14 @@ endmodule
         return self._folder / "original.vvp"
 
     def _flip(self, upset: Upset) -> str:
-        places = [(f"{self._instance}.{bit.place}", bit.number) for bit in upset.bits]
-        return f"begin {' '.join(f'{place} = {place} ^ ({_ONE} << {n});' for place, n in places)} end"
+        flips = (f"{place} = {place} ^ ({_ONE} << {number});" for place, number in self._places(upset))
+        return f"begin {' '.join(flips)} end"
 
     def _is_known(self, upset: Upset) -> str:
-        places = [(f"{self._instance}.{bit.place}", bit.number) for bit in upset.bits]
-        return " && ".join(f"^(({place} >> {n}) & {_ONE}) !== 1'bx" for place, n in places) + ";"
+        return " && ".join(f"^(({place} >> {n}) & {_ONE}) !== 1'bx" for place, n in self._places(upset)) + ";"
+
+    def _places(self, upset: Upset) -> list[tuple[str, int]]:
+        return [(f"{self._instance}.{bit.place}", bit.number) for bit in upset.bits]
 
     def _outputs(self) -> list[str]:
         """Return the names of the design's outputs, as Icarus itself lists them in its intermediate form."""
