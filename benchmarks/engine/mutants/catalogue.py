@@ -342,7 +342,7 @@ LARGE = (
         "not-read-only",
         "pages count as closed that can be written unseen",
         f"{CPP}/written_blocks.cpp",
-        "(end - i) * page_bytes(), PROT_READ) == 0",
+        "run.size() * page_bytes(), PROT_READ) == 0",
         "0, PROT_READ) == 0",
         FAR,
     ),

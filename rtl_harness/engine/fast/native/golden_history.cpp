@@ -146,13 +146,19 @@ MemoryHistory::Span MemoryHistory::block(size_t number) const {
 }
 
 template <typename Visit>
-bool MemoryHistory::each_span(const Instance& instance, Visit&& visit) const {
-  const bool known = followed_.knows(instance);
-  for (size_t i = 0; i < (known ? small_ : pieces_.size()); ++i) {
+bool MemoryHistory::each_piece(size_t count, Visit&& visit) const {
+  for (size_t i = 0; i < count; ++i) {
     if (!visit(Span{pieces_[i].offset, positions_[i], pieces_[i].bytes})) return false;
   }
-  return !known || followed_.memories().each_in(changed_, followed_.written(instance),
-                                                [&](size_t number) { return visit(block(number)); });
+  return true;
+}
+
+template <typename Visit>
+bool MemoryHistory::each_span(const Instance& instance, Visit&& visit) const {
+  if (!followed_.knows(instance)) return each_piece(pieces_.size(), visit);
+  return each_piece(small_, visit) &&
+         followed_.memories().each_in(changed_, followed_.written(instance),
+                                      [&](size_t number) { return visit(block(number)); });
 }
 
 BlockSet MemoryHistory::changed_between(uint64_t one, uint64_t other) const {
@@ -169,10 +175,8 @@ template <typename Visit>
 bool MemoryHistory::each_stale(const Instance& instance, Visit&& visit) const {
   const WrittenBlocks* const written = followed_.find(instance);
   if (!written || !written->synced()) return each_span(instance, visit);
-  for (size_t i = 0; i < small_; ++i) {
-    if (!visit(Span{pieces_[i].offset, positions_[i], pieces_[i].bytes})) return false;
-  }
-  return followed_.memories().each_in(changed_between(*written->synced(), edges_), written->since(),
+  return each_piece(small_, visit) &&
+         followed_.memories().each_in(changed_between(*written->synced(), edges_), written->since(),
                                       [&](size_t number) { return visit(block(number)); });
 }
 

@@ -111,6 +111,9 @@ class MemoryHistory {
   // is false. Returns whether it never was.
   template <typename Visit>
   bool each_span(const Instance& instance, Visit&& visit) const;
+  // Likewise for the first pieces as a whole.
+  template <typename Visit>
+  bool each_piece(size_t count, Visit&& visit) const;
   // Likewise for what can differ between the cycle that was sought last and an instance, which is less if the instance
   // is known to have had the contents of some cycle.
   template <typename Visit>

@@ -170,12 +170,16 @@ bool WrittenBlocks::note(const char* address) {
   return false;
 }
 
-void WrittenBlocks::close(size_t page) {
+void WrittenBlocks::close(std::span<const size_t> run) {
   // Without a place nobody would let the next write through.
-  if (place_ < followed.size() && mprotect(pages_[page].begin, page_bytes(), PROT_READ) == 0) {
-    closed(page);
-  } else {
-    pages_noted_[noted_++] = page;
+  const bool done = place_ < followed.size() &&
+                    mprotect(pages_[run.front()].begin, run.size() * page_bytes(), PROT_READ) == 0;
+  for (const size_t page : run) {
+    if (done) {
+      closed(page);
+    } else {
+      pages_noted_[noted_++] = page;
+    }
   }
 }
 
@@ -187,18 +191,13 @@ void WrittenBlocks::close_all() {
   for (size_t i = 0, end = 0; i < open.size(); i = end) {
     const char* const begin = pages_[open[i]].begin;
     for (end = i + 1; end < open.size() && pages_[open[end]].begin == begin + (end - i) * page_bytes();) ++end;
-    if (mprotect(pages_[open[i]].begin, (end - i) * page_bytes(), PROT_READ) == 0) {
-      for (size_t page = i; page < end; ++page) closed(open[page]);
-    } else {
-      for (size_t page = i; page < end; ++page) pages_noted_[noted_++] = open[page];
-    }
+    close({open.data() + i, end - i});
   }
 }
 
 void WrittenBlocks::sync(uint64_t edges) {
   synced_ = edges;
-  // Without a place nobody would let the next write through.
-  if (open_ > kMostOpen && place_ < followed.size()) close_all();
+  if (open_ > kMostOpen) close_all();
   since_.clear();
   for (const size_t block : always_) since_.add(block);
   for (size_t i = 0; i < open_; ++i) {

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "injector_api.h"
@@ -98,7 +99,7 @@ class WrittenBlocks {
       for (size_t block = page.first; block <= page.last; ++block) changed |= visit(block);
       recent.quiet = changed ? 0 : recent.quiet + 1;
       if (recent.quiet > kQuiet) {
-        close(recent.page);
+        close({&recent.page, 1});
       } else {
         recent_[kept++] = recent;
       }
@@ -124,7 +125,8 @@ class WrittenBlocks {
 
   void protect();
   void open_all();
-  void close(size_t page);
+  // Pages that lie one after the other.
+  void close(std::span<const size_t> run);
   void close_all();
   // Keep which pages are open; the blocks of those that are count as written.
   void opened(size_t page);
