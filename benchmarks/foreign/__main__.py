@@ -39,7 +39,7 @@ from pathlib import Path
 
 from benchmarks.foreign.design import ForeignDesign, read_designs
 from benchmarks.foreign.speed import Speed, compared_speed
-from benchmarks.foreign.steps import Step, first_table, protected
+from benchmarks.foreign.steps import Protected, Step, first_table, protected
 from benchmarks.foreign.storage import YosysCount, count_storage
 from resil.rtl_harness.errors import HarnessError
 from resil.user_errors import USER_ERRORS
@@ -59,6 +59,7 @@ class Found:
         speed: Against a plain build; None if a step failed before.
         cocotb: Likewise the faults that the reference engine answers otherwise; None if it was not asked.
         protect: The build of a protection; None if it was not asked.
+        built: What was built; None if nothing was.
     """
 
     name: str
@@ -70,6 +71,7 @@ class Found:
     speed: Speed | None = None
     cocotb: tuple[str, ...] | None = None
     protect: Step | None = None
+    built: Protected | None = None
 
     @property
     def different(self) -> int:
@@ -101,9 +103,9 @@ def measured(design: ForeignDesign, options: argparse.Namespace) -> Found:
             other = compared_speed(file, design.set, options.cocotb, options.cocotb, "cocotb")
             found = replace(found, cocotb=other.different)
         if options.protect:
-            step = protected(out, options.protect)
-            failed = f"protect: {step.said}" if step.failed else ""
-            found = replace(found, protect=step, failed=failed)
+            step, built = protected(out, options.protect)
+            failed = f"protect: {step.said}" if step.failed else "" if built else "protect: nothing was built"
+            found = replace(found, protect=step, built=built, failed=failed)
     except USER_ERRORS as error:
         return replace(found, failed=str(error))
     return found
@@ -128,14 +130,20 @@ def row(found: Found) -> list[str]:
         f"{speed.fast_us:,.0f}",
         f"{speed.vs_copy:.1f}",
         f"{speed.vs_restart:.1f}",
-        "-" if found.protect is None else "built" if not found.protect.failed else "refused",
+        "-" if found.protect is None else _built(found.built),
     ]
+
+
+def _built(built: Protected | None) -> str:
+    if built is None:
+        return "refused"
+    return f"{built.bits:,} bits, {built.predicted:+.1%}, {built.measured:+.1%}"
 
 
 HEAD = (
     *("design", "from", "cycles", "storage bits of the source, hardware", "of Yosys before and after `opt`"),
     *("`init`, `check`, `run` s", "answers that differ", "us a fault", "times a copy", "times a rerun"),
-    "protection",
+    "bits protected, area by the options' figures and by synthesis",
 )
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.foreign.design import ForeignDesign
+from resil.folder.kept_plans import read_build
 
 # Seconds after which a command is ended.
 LIMIT = 3600
@@ -91,7 +92,31 @@ def first_table(design: ForeignDesign, out: Path, injections: int) -> list[Step]
     return steps
 
 
-def protected(out: Path, share: float) -> Step:
+@dataclass(frozen=True)
+class Protected:
+    """A protection that was built, proved and measured.
+
+    Attributes:
+        bits: Bits that it protects, by each mechanism.
+        predicted: Area that the options' figures add, as a part of the unprotected area; of what RTL shows.
+        measured: Area that synthesis finds.
+        proofs: Of its mechanisms.
+    """
+
+    bits: int
+    predicted: float
+    measured: float
+    proofs: int
+
+
+def protected(out: Path, share: float) -> tuple[Step, Protected | None]:
     """Choose the cheapest options that leave `share` of the FIT of the run there, and build them."""
     arguments = [str(out / "run"), "--fit-share", str(share), "--granularity", "register"]
-    return command("protect", *arguments, "--build", str(out / "built"), folder=out)
+    step = command("protect", *arguments, "--build", str(out / "built"), folder=out)
+    build = None if step.failed else read_build(out / "built")
+    if build is None:
+        return step, None
+    added, whole = build.area_predicted.in_rtl, build.area_measured
+    before = whole.added / whole.overhead if whole.overhead else 0.0
+    predicted = added / before if before else 0.0
+    return step, Protected(sum(build.bits.values()), predicted, whole.overhead, build.proofs)

@@ -8,6 +8,7 @@ import pytest
 from benchmarks.foreign import __main__ as benchmark
 from benchmarks.foreign import speed
 from benchmarks.foreign.design import read_designs
+from benchmarks.foreign.steps import protected
 from benchmarks.foreign.storage import stored_bits
 from resil.rtl_harness.errors import HarnessError
 from testkit.recorded import copied_example
@@ -42,6 +43,24 @@ def test_a_design_goes_through_all_steps(folder, tmp_path, capsys):
     assert found["speed"]["different"] == []
     assert found["speed"]["source"] == found["speed"]["kept"] == found["count"]["kept"] == 85
     assert "| recording | ours |" in capsys.readouterr().out
+
+
+def test_a_protection_is_built_and_its_area_said(folder, tmp_path, capsys):
+    arguments = [str(folder), "--out", str(tmp_path / "out"), *FEW, "--protect", "0.5"]
+    assert benchmark.main(arguments) == 0
+    (found,) = results(tmp_path)
+    built = found["built"]
+    assert 0 < built["bits"] <= 85
+    assert built["proofs"] > 0
+    assert 0 < built["measured"] < 3
+    assert f"{built['bits']} bits, +" in capsys.readouterr().out
+
+
+def test_a_protection_of_no_run_is_refused(tmp_path):
+    step, built = protected(tmp_path, 0.5)
+    assert step.failed
+    assert "run" in step.said
+    assert built is None
 
 
 def test_a_wrong_answer_is_seen(folder, tmp_path, monkeypatch):
