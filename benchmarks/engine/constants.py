@@ -26,7 +26,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from benchmarks.engine.mutants.catalogue import Edit, Mutant
+from benchmarks.engine.mutants.edits import Edit, Mutant
 from benchmarks.engine.mutants.trial import ROOT, copied, run_python
 from resil.networks import zoo
 from resil.networks.compile import compile_network

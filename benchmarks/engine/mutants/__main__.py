@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What notices a fast engine that is wrong: its tests, and its audit alone.
+"""What notices an engine that is wrong, the fast one or that of logic: its tests, and its audit alone.
 
 Run as `python -m benchmarks.engine.mutants [NAME ...] [--skip-tests] [--skip-audit] [--share S]
 [--results FILE] [--json]` from the root of the project. Each mutant of `catalogue.py` is made in a copy of
 the sources that is removed afterwards, with builds that go the same way. Then
 
 - the tests that the catalogue names for it run, which have to fail;
-- a campaign of 1,200 faults on a small network runs, with 200 answers audited as in a large one (a campaign
-  of this size has fewer: `--share 0.005`). How many of its answers are wrong is told too: where none is,
-  no audit of answers can notice anything.
+- a campaign of 1,200 faults on a small network runs, or of as many pins of a small design, with 200 answers
+  audited as in a large one (a campaign of this size has fewer: `--share 0.005`). How many of its answers are
+  wrong is told too: where none is, no audit of answers can notice anything.
 
 Without a mutant, tests and audit have to pass: that is tried first. With a file for results, a line each, a
 mutant is not tried again whose line was written for the same sources, tests and options. Exit code 1 if a
@@ -25,7 +25,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from benchmarks.engine.mutants.catalogue import MUTANTS, AnchorError, Mutant
+from benchmarks.engine.mutants.catalogue import MUTANTS
+from benchmarks.engine.mutants.edits import AnchorError, Mutant, MutantCampaign
 from benchmarks.engine.mutants.trial import Answers, Options, Row, judged, key_of
 
 
@@ -66,14 +67,14 @@ def tried(wanted: Sequence[Mutant], options: Options, file: Path | None) -> list
         AnchorError: If an edit does not fit.
         SystemExit: If the unchanged sources fail.
     """
-    known, right = kept(file), dict[bool, Answers]()
+    known, right = kept(file), dict[MutantCampaign, Answers]()
     missing = [mutant for mutant in wanted if key_of(mutant, options) not in known]
-    for lanes in (False, True):
-        some = [mutant for mutant in missing if mutant.in_lanes == lanes]
+    for campaign in MutantCampaign:
+        some = [mutant for mutant in missing if mutant.campaign is campaign]
         if not some:
             continue
         tests = tuple(dict.fromkeys(test for mutant in some for test in mutant.tests))
-        row, right[lanes] = judged(Mutant("none", "nothing", (), tests), options, {})
+        row, right[campaign] = judged(Mutant("none", "nothing", (), tests, campaign), options, {})
         print(f"unchanged: {asdict(row)}", file=sys.stderr, flush=True)
         if row.audit or any(row.tests.values()):
             raise SystemExit("the unchanged sources fail; nothing can be said of mutants")

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.engine.mutants.catalogue import MUTANTS, AnchorError, Edit, Mutant
+from benchmarks.engine.mutants.catalogue import MUTANTS
+from benchmarks.engine.mutants.edits import AnchorError, Edit, Mutant
 from benchmarks.engine.mutants.trial import ROOT
 
 

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.engine.mutants.catalogue import Mutant
+from benchmarks.engine.mutants.edits import Mutant, MutantCampaign
 from resil.layout import link_parts
 from resil.rtl_harness.cache import cache_root, content_key
 
@@ -39,7 +39,7 @@ _SOURCES = (".py", ".cpp", ".h", ".sv", ".toml", ".tflite", ".npz")
 # What no mutant changes, or is kept under the hash of each source: taken from the user's cache. What has the
 # driver in it is linked anew.
 SHARED_CACHE = ("design", "design-facts", "driver-part", "elaboration", "gates", "hardware", "objects")
-SHARED_CACHE += ("synthesis", "vela", "verilated-runtime", "lanes")
+SHARED_CACHE += ("synthesis", "vela", "verilated-runtime", "lanes", "logic-part")
 SECONDS = 900
 
 Answers = dict[str, tuple[str, str]]
@@ -115,24 +115,22 @@ def key_of(mutant: Mutant, options: Options) -> str:
     return content_key(json.dumps(told), *sources, *tests, ROOT / CAMPAIGN)
 
 
-def judged(mutant: Mutant, options: Options, right: dict[bool, Answers]) -> tuple[Row, Answers]:
+def judged(mutant: Mutant, options: Options, right: dict[MutantCampaign, Answers]) -> tuple[Row, Answers]:
     """Return what notices a mutant, and what the engine answered.
 
     Args:
         mutant: The mutant.
         options: How it is tried.
-        right: What the right engine answers, without and with lanes; nothing counts as wrong where it is
-            not known.
+        right: What the right engine answers in each campaign; nothing counts as wrong where it is not known.
     """
     with copied(mutant) as folder:
         began = time.monotonic()
         tests = {test: fails(test, folder) for test in mutant.tests} if options.tests else {}
         tested = time.monotonic()
-        lanes = mutant.in_lanes
-        found, answers = audited(folder, options, lanes) if options.audit else ({}, {})
+        found, answers = audited(folder, options, mutant.campaign) if options.audit else ({}, {})
         ended = time.monotonic()
     wrong: dict[str, int] = {}
-    for fault, (_, answer) in right.get(lanes, {}).items():
+    for fault, (_, answer) in right.get(mutant.campaign, {}).items():
         how, other = answers.get(fault, ("no answer", ""))
         if answer != other:
             wrong[how] = wrong.get(how, 0) + 1
@@ -194,12 +192,12 @@ def fails(test: str, folder: Path) -> bool:
     return done is None or done.returncode == 1
 
 
-def audited(folder: Path, options: Options, lanes: bool) -> tuple[dict[str, Any], Answers]:
+def audited(folder: Path, options: Options, campaign: MutantCampaign) -> tuple[dict[str, Any], Answers]:
     """Return what a campaign in a copy of the sources notices, and what the engine answered."""
     file = folder / "answers.json"
     command = ["-m", "benchmarks.engine.mutants.campaign", "--answers", str(file)]
-    command += ["--faults", str(options.faults), "--share", str(options.share)]
-    done = run_python(folder, *command, *(["--lanes"] if lanes else []))
+    command += ["--of", campaign.name.lower(), "--faults", str(options.faults), "--share", str(options.share)]
+    done = run_python(folder, *command)
     if done is None:
         return {"noticed": f"no end within {SECONDS} s"}, {}
     if done.returncode:
