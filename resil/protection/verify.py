@@ -17,7 +17,7 @@ from resil.prepare.bench import prepare
 from resil.prepare.targets import target_of
 from resil.progress import Progress
 from resil.protection.build_rtl import longest_of, require_same_runs, runs_without_fault
-from resil.protection.confirm import Allowed, confirmation, planned_upsets, weak_reserve
+from resil.protection.confirm import confirmation
 from resil.protection.confirm_runs import (
     UNPROTECTED,
     Sizes,
@@ -36,6 +36,8 @@ from resil.protection.likeness import network_population, profile_of
 from resil.protection.next_look import bearing, next_look, registered
 from resil.protection.observed import Observed
 from resil.protection.options import WATCHDOG, load_options
+from resil.protection.planned_upsets import Allowed, planned_upsets
+from resil.protection.predictions import weak_reserve
 from resil.protection.read_back import BuiltProtection, read_built
 from resil.protection.sample_size import POWER
 from resil.protection.unused_networks import (

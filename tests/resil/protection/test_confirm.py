@@ -8,9 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-from resil.protection.confirm import confirmation, latent_coverage, weak_reserve
+from resil.protection.confirm import confirmation, latent_coverage
 from resil.protection.observed import Copies, Observed, ObservedStratum
 from resil.protection.options import load_options
+from resil.protection.predictions import weak_reserve
 from resil.protection.texts import confirmation_text
 from resil.record.golden import GoldenComparison
 from resil.record.protection_parts import PlanBasis

@@ -8,9 +8,11 @@ import pytest
 
 from resil.campaign.safety import SafetySettings
 from resil.protection.choose import choose
-from resil.protection.confirm import Allowed, confirmation, planned_upsets, predicted_fit
+from resil.protection.confirm import confirmation
 from resil.protection.hold_out import on_hold_out
 from resil.protection.observed import Copies, Observed, ObservedStratum
+from resil.protection.planned_upsets import Allowed, planned_upsets
+from resil.protection.predictions import predicted_fit
 from resil.protection.sample_size import POWER, ExpectedStorage, spread_needed
 from resil.protection.targets import Targets
 from resil.stats.evidence import Evidence, PooledGroup
