@@ -30,7 +30,7 @@ from resil.rtl_harness.engine.logic.library import (
 )
 
 BUF, NOT, AND, NAND, OR, NOR, XOR, XNOR, ANDNOT, ORNOT, MUX, NMUX, READ = range(13)
-NET, OPERAND, DATA, LOAD, _, _, BRIDGE, WIRED, OPEN, OPEN_DATA, STORED, *_ = PinKind
+NET, OPERAND, DATA, LOAD, _, _, BRIDGE, WIRED, OPEN, OPEN_DATA, STORED, PULSE = PinKind
 
 # Of gates that have not two.
 _INPUTS = {BUF: 1, NOT: 1, MUX: 3, NMUX: 3}
@@ -250,6 +250,7 @@ class JudgedMachines:
         # What nets are where an open pin has the value at which it is open; what they were before.
         self.other = self.value.copy()
         self.before: npt.NDArray[np.int64] | None = None
+        self.row = 0
         self.faults = faults
         self.of_net: dict[int, list[tuple[int, HeldPin]]] = {}
         self.of_operand: dict[tuple[int, int], list[tuple[int, int]]] = {}
@@ -257,7 +258,7 @@ class JudgedMachines:
         self.of_stored: dict[tuple[int, int], list[tuple[int, int]]] = {}
         for i, fault in enumerate(faults):
             for pin in fault:
-                if pin.kind in (BRIDGE, WIRED, OPEN):
+                if pin.kind in (BRIDGE, WIRED, OPEN, PULSE):
                     self.of_net.setdefault(pin.at, []).append((i, pin))
                 if pin.kind is STORED:
                     flip_flop, column = divmod(pin.column, 4)
@@ -285,6 +286,8 @@ class JudgedMachines:
             elif pin.kind is WIRED:
                 pair = [int(self.driven[n, machine]) for n in (net, pin.column)]
                 value[machine] = max(pair) if pin.value else min(pair)
+            elif pin.kind is PULSE:
+                value[machine] ^= pin.column == self.row
             elif self.before is not None and self.other[net, machine] != value[machine]:
                 value[machine] = self.before[net, machine]
         return value
@@ -315,7 +318,8 @@ class JudgedMachines:
         return value
 
     def strike(self, row: int) -> None:
-        """Invert what upsets of this row invert."""
+        """Invert what upsets of this row invert; pulses of it invert nets."""
+        self.row = row
         for machine, fault in enumerate(self.faults):
             for kind, at, value, _ in fault:
                 if value == row and kind is PinKind.FLIP_FLOP_UPSET:

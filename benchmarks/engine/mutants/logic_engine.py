@@ -8,12 +8,10 @@ from benchmarks.engine.mutants.edits import Edit, Mutant, MutantCampaign
 CPP = "rtl_harness/engine/logic/native"
 SMALL = "tests/rtl_harness/engine/logic/test_simulator.py"
 PINS = f"{SMALL}::test_every_pin_alone_ends_as_machines_one_by_one"
-WORK = f"{SMALL}::test_how_the_work_is_done_changes_nothing"
 UPSETS = f"{SMALL}::test_upsets_alone_and_with_held_pins_end_as_machines_one_by_one"
 TIMES = f"{SMALL}::test_time_outs_of_operations_and_ends_at_detection"
 OPENS = f"{SMALL}::test_open_inputs_and_bridges_of_random_circuits_end_as_machines_one_by_one"
-ALONE = f"{SMALL}::test_each_bridge_by_itself_ends_as_among_others"
-PULSES = "tests/rtl_harness/logic/test_pulses.py::test_every_pulse_is_what_an_evaluation_of_all_gates_says"
+PULSES = f"{SMALL}::test_pulses_alone_and_with_held_pins_end_as_machines_one_by_one"
 
 
 def _mutant(name: str, breaks: str, source: str, old: str, new: str, *tests: str) -> Mutant:
@@ -35,7 +33,7 @@ OPEN_INPUTS = (
         "regroup.cpp",
         "same &= ~(kept_[slot] ^ (slot < then.kept.size() ? then.kept[slot] : Lanes{}));",
         "",
-        f"{SMALL}::test_an_open_input_that_remembers_is_in_no_loop",
+        f"{SMALL}::test_open_inputs_that_set_one_another_are_in_no_loop_before_both_are_set",
     ),
     _mutant(
         "open-moved-without",
@@ -51,7 +49,7 @@ OPEN_INPUTS = (
         "evaluator.cpp",
         "if (any(h.lanes()) && design_.driver[h.at] >= 0) mark(regions_.region_of[design_.driver[h.at]]);",
         "",
-        OPENS,
+        f"{SMALL}::test_an_open_input_behind_which_another_input_changes_drives_again",
     ),
     _mutant(
         "open-in-one-gate",
@@ -78,7 +76,7 @@ BRIDGES = (
         "evaluator.cpp",
         "if (dynamic_.empty() || !bridge()) return;",
         "if (!dynamic_.empty()) bridge();\n    return;",
-        ALONE,
+        OPENS,
     ),
     _mutant(
         "wired-to-what-is-there",
@@ -180,7 +178,7 @@ MEMORIES = (
         "ends.cpp",
         "found |= block[i] ^ spread(bit(&now[word * size], i) != bit(&last[word * size], i));",
         "if (now == last) found |= block[i];",
-        WORK,
+        UPSETS,
     ),
 )
 
@@ -210,11 +208,11 @@ LOOPS = (
         PINS,
     ),
     _mutant(
-        "loop-with-a-time-out",
-        "a machine that goes round for ever, and whose operations end, has its time-out put off again",
-        "ends.cpp",
-        "if (!m.loops) m.stop = m.report = deadline(c, m);",
-        "m.stop = m.report = deadline(c, m);",
+        "loop-without-a-time-out",
+        "a machine in a loop in which no operation ends goes on to the limit, not to its time-out",
+        "regroup.cpp",
+        "if (still) last = m.stop;",
+        "",
         TIMES,
     ),
 )

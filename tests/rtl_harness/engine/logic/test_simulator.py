@@ -19,10 +19,22 @@ from resil.rtl_harness.engine.logic.library import (
     flipped_bit,
     opened,
     opened_data,
+    pulsed,
     wired,
 )
 from resil.rtl_harness.errors import SimulationError
-from testkit.gate_circuits import AND, MUX, NAND, NOT, OR, XOR, GateNetlist, JudgedMachines, expected
+from testkit.gate_circuits import (
+    AND,
+    MUX,
+    NAND,
+    NOT,
+    OR,
+    READ,
+    XOR,
+    GateNetlist,
+    JudgedMachines,
+    expected,
+)
 
 # Runs end as if they had gone on to the time-out, or as the golden run: how that is known is not compared.
 ALIKE = {How.LOOP: How.LIMIT, How.SAME: How.DONE, How.UNEXCITED: How.DONE}
@@ -208,6 +220,22 @@ def test_upsets_alone_and_with_held_pins_end_as_machines_one_by_one(fastest):
     assert {How.DONE, How.LIMIT} <= set(ends)
 
 
+def test_pulses_alone_and_with_held_pins_end_as_machines_one_by_one(fastest):
+    rng = np.random.default_rng(3)
+    netlist = random_netlist(13)
+    driven = [y for operation, *_, y in netlist.gates if operation != READ]
+    pins, faults = netlist.pins(), []
+    for cycle in rng.integers(0, 60, 500).tolist():
+        held = () if rng.random() < 0.6 else pins[int(rng.integers(len(pins)))]
+        net = int(rng.choice(driven))
+        if (net,) not in [(pin.at,) for pin in held]:
+            faults.append((*held, pulsed(net, cycle)))
+    for window in (1, 7, 64):
+        ends = compare(netlist, fastest, faults, window=window, far=2)
+    assert {How.DONE, How.LIMIT} <= set(ends)
+    compare(netlist, fastest, faults, 9, True, window=5)
+
+
 def test_a_word_that_is_struck_while_it_is_read_is_read_anew(fastest):
     """One word is read in all cycles, and nothing writes: a port that stands still."""
     netlist = GateNetlist(width=2, memory=[1, 2])
@@ -273,6 +301,51 @@ def test_an_open_input_that_remembers_is_in_no_loop(fastest):
     faults = [(*round_again, opened(kept, row, column, value)) for column in (1, 2) for value in (0, 1)]
     for window in (1, 4, 16):
         compare(netlist, fastest, faults, window=window)
+
+
+def test_open_inputs_that_set_one_another_are_in_no_loop_before_both_are_set(fastest):
+    """Outputs that stay 1 once they have been 1: the second one a round of the counter after the first."""
+    netlist = GateNetlist()
+    count = counter(netlist, 6, 41)
+    inverted = [netlist.gate(NOT, net) for net in count[:4]]
+
+    def phase(number):
+        found = 1
+        for i in range(4):
+            found = netlist.gate(AND, found, count[i] if number >> i & 1 else inverted[i])
+        return found
+
+    def staying(net):
+        found = netlist.gate(OR, net, net)
+        return found, opened(found, len(netlist.gates) - 1, 1, 1)
+
+    round_again = (HeldPin(PinKind.DATA, 4, 0), HeldPin(PinKind.DATA, 5, 0))
+    faults, netlist.status = [], []
+    for first in (3, 8, 13):
+        for second in range(16):
+            one, one_open = staying(phase(first))
+            other, other_open = staying(netlist.gate(AND, one, phase(second)))
+            faults.append((*round_again, one_open, other_open))
+            netlist.status.append(other)
+    netlist.operation = []
+    for window in (1, 4, 16):
+        assert How.LOOP in compare(netlist, fastest, faults, window=window)
+
+
+def test_an_open_input_behind_which_another_input_changes_drives_again(fastest):
+    """Of an AND-OR cell: the inputs of the OR stand still, and another input of the AND decides."""
+    netlist = GateNetlist()
+    count = counter(netlist, 6, 41)
+    low, seen = netlist.flip_flop(), netlist.flip_flop()
+    netlist.drive(low, low)
+    sets = netlist.gate(AND, count[1], netlist.gate(AND, count[2], count[3]))
+    row = len(netlist.gates)
+    net = netlist.gate(OR, netlist.gate(AND, low, netlist.gate(NOT, count[4])), sets)
+    netlist.drive(seen, netlist.gate(XOR, seen, net))
+    netlist.status, netlist.operation = [seen, net], []
+    kept = next(i for i, gate in enumerate(netlist.gates[row:], row) if gate[:2] == (AND, low))
+    for window in (1, 64):
+        compare(netlist, fastest, [(opened(net, kept, 1, 1),)], window=window)
 
 
 @pytest.mark.parametrize(
