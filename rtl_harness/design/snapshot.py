@@ -29,6 +29,10 @@ DATA = "data"
 _LAYOUT = "layout.json"
 # The executable, under whatever suffix, is among what its output depends on.
 _PROGRAM = "verilator_bin"
+# What the front end of synthesis defines by itself, and not what Verilator would: RTL that asks for one of
+# these is one design then, not one to the simulator and another one to synthesis.
+FRONT_END_MACROS = ("-D__slang__=1", "-Uverilator", "-UVERILATOR", "-Uverilator3", "-USYSTEMVERILOG")
+_ASKED = re.compile(rb"\b(?:verilator|VERILATOR|verilator3|SYSTEMVERILOG)\b")
 _PARSED = re.compile(r"^Parsing \w+ file '(.*)'\.$", re.MULTILINE)
 
 
@@ -111,6 +115,7 @@ def verilate_copies(
         ToolMissingError: There is no Verilator.
     """
     arguments = [
+        *FRONT_END_MACROS,
         *flags,
         *("--top-module", target.top, "--relative-includes", control),
         *(f"-I{include}" for include in target.include_dirs),
@@ -124,13 +129,31 @@ def verilate_copies(
         said = str(error)
         for copy, path in snapshot_of(target).origins.items():
             said = said.replace(str(copy), str(path))
-        raise SimulationError(said, "data_files") from None
+        raise SimulationError(said + _hint(target), "data_files") from None
     verilator = find_verilator()
     known = (folder / control, snapshot_of(target).folder, verilator.root)
     for file in folder.rglob("*__ver.d"):
         words = file.read_text(encoding="utf-8").partition(":")[2].split()
         read = (folder / word for word in words if not Path(word).name.startswith(_PROGRAM))
         require_read(read, known, "Verilator")
+
+
+def _hint(target: Target) -> str:
+    """Return what may help where Verilator fails on RTL that asks whether it is Verilator that reads."""
+    asked = {
+        name
+        for file in snapshot_of(target).rtl
+        for line in file.read_bytes().splitlines()
+        if line.lstrip().startswith((b"`ifdef", b"`ifndef", b"`elsif"))
+        for name in map(bytes.decode, _ASKED.findall(line))
+        if name not in target.defines
+    }
+    if not asked:
+        return ""
+    return (
+        f"\nThe sources ask for the macro {min(asked)}, which no tool defines by itself, so that all read "
+        f'one design; if the sources cannot do without it: defines = {{ {min(asked)} = "1" }}'
+    )
 
 
 def require_read(read: Iterable[Path], known: Sequence[Path], tool: str) -> None:

@@ -108,7 +108,7 @@ class Target:
         data_dirs: Folders in which lies what RTL reads, as `$readmemh("rom.hex")` does; then comes the folder
             of the source that says it. A target file that names none means its own folder.
         data_files: Files in such folders that RTL reads or includes under names that it computes.
-        defines: Preprocessor macros; no tool adds others, not even SYNTHESIS.
+        defines: Preprocessor macros; no tool adds others, neither SYNTHESIS nor VERILATOR.
         parameters: Parameters of the top module.
         clock: Clock input of the top; the rising edge is active.
         reset: Reset input of the top.

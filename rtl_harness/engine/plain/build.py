@@ -8,7 +8,7 @@ from pathlib import Path
 
 from resil.rtl_harness.cache import cached_folder, content_key
 from resil.rtl_harness.design.elaboration import Elaboration
-from resil.rtl_harness.design.snapshot import copy_data, frozen, rtl_digest, verilate_copies
+from resil.rtl_harness.design.snapshot import FRONT_END_MACROS, copy_data, frozen, rtl_digest, verilate_copies
 from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.tools import SAME_TEXT, compiler_version, find_verilator, make_verilated
 
@@ -36,7 +36,7 @@ def build_injector(target: Target, elaboration: Elaboration) -> Path:
     control = _open(target, elaboration)
     key = content_key(
         *(rtl_digest(target), elaboration.parameters, control, _FLAGS, _DRIVER, _SIMULATOR),
-        *(find_verilator().version, compiler_version()),
+        *(*FRONT_END_MACROS, find_verilator().version, compiler_version()),
     )
 
     def build(folder: Path) -> None:

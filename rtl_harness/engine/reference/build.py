@@ -11,7 +11,7 @@ from typing import Literal
 from resil.rtl_harness.cache import cached_folder, content_key
 from resil.rtl_harness.design.elaboration import Elaboration
 from resil.rtl_harness.design.elaboration.yosys import rtl_key
-from resil.rtl_harness.design.snapshot import copy_data, frozen, verilate_copies
+from resil.rtl_harness.design.snapshot import FRONT_END_MACROS, copy_data, frozen, verilate_copies
 from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.errors import HarnessError, ToolMissingError
 from resil.rtl_harness.tools import (
@@ -110,6 +110,7 @@ def _built(
     versions = [
         find_verilator().version,
         compiler_version(),
+        *FRONT_END_MACROS,
         *_FLAGS,
         *more,
         _OPTIMISE[waves],

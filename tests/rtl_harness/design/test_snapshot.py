@@ -262,3 +262,51 @@ def test_what_verilator_reads_beside_the_copies_is_an_error(place, tmp_path):
     (place / "rtl/core.sv").write_text(CORE.replace("../common/more.vi", str(tmp_path / "abs.svh")))
     with pytest.raises(HarnessError, check=about("include_dirs")):
         verilated(frozen(target_of(place)), tmp_path / "other")
+
+
+MACROS = ("verilator", "VERILATOR", "verilator3", "SYSTEMVERILOG", "SYNTHESIS", "YOSYS")
+
+
+def asking(place, macro, text, otherwise=""):
+    """Put text into the core that stands where a macro is defined, and another where it is not."""
+    more = f"`ifdef {macro}\n{text}\n`else\n{otherwise}\n`endif\nendmodule"
+    (place / "rtl/core.sv").write_text(CORE.replace("endmodule", more))
+
+
+@pytest.mark.parametrize("macro", MACROS)
+def test_no_tool_defines_a_macro_that_another_one_does_not(place, tmp_path, macro):
+    asking(place, macro, '  $error("is defined");')
+    target = frozen(target_of(place))
+    elaborate(target)
+    (tmp_path / "c.vlt").write_text("`verilator_config\n")
+    verilate_copies(target, {}, ("--lint-only", "-Wno-lint"), tmp_path, "c.vlt")
+    given = replace(target_of(place), defines={macro: "1"})
+    with pytest.raises(HarnessError, match="is defined"):
+        elaborate(given)
+    with pytest.raises(SimulationError, match="is defined"):
+        verilate_copies(frozen(given), {}, ("--lint-only", "-Wno-lint"), tmp_path, "c.vlt")
+
+
+def test_what_the_front_end_of_synthesis_defines_all_tools_do(place, tmp_path):
+    asking(place, "__slang__", "", "  $error();")
+    target = frozen(target_of(place))
+    elaborate(target)
+    (tmp_path / "c.vlt").write_text("`verilator_config\n")
+    verilate_copies(target, {}, ("--lint-only", "-Wno-lint"), tmp_path, "c.vlt")
+
+
+def test_a_storage_for_a_simulator_alone_is_no_site_and_not_simulated(place):
+    before = run(target_of(place))
+    more = "  logic [7:0] more_q;\n  always_ff @(posedge clk_i) more_q <= sum_o;"
+    asking(place, "VERILATOR", more)
+    assert run(target_of(place)) == before
+    assert not [own.path for own in elaborate(target_of(place)).sites.elements if "more_q" in own.path]
+    given = replace(target_of(place), defines={"VERILATOR": "1"})
+    assert [own.path for own in elaborate(given).sites.elements if "more_q" in own.path]
+
+
+def test_rtl_that_verilator_cannot_read_without_its_macro_says_so(place, tmp_path):
+    asking(place, "VERILATOR", "", "  $error();")
+    (tmp_path / "c.vlt").write_text("`verilator_config\n")
+    with pytest.raises(SimulationError, match=r'defines = \{ VERILATOR = "1" \}'):
+        verilate_copies(frozen(target_of(place)), {}, ("--lint-only",), tmp_path, "c.vlt")

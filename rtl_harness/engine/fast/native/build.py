@@ -13,7 +13,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from resil.rtl_harness.cache import build_together, cached_folder, content_key
-from resil.rtl_harness.design.snapshot import copy_data, frozen, snapshot_of, verilate_copies
+from resil.rtl_harness.design.snapshot import (
+    FRONT_END_MACROS,
+    copy_data,
+    frozen,
+    snapshot_of,
+    verilate_copies,
+)
 from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.engine.fast.native.glue import PREFIX, write_glue
 from resil.rtl_harness.host import own_symbols_flags, processor_lines, shared_library_flags
@@ -120,8 +126,8 @@ def design_objects(
     key = content_key(
         _description(target), merged, [list(v) for v in public], snapshot_of(target).digest,
         OWN, _OWN_HEADERS, (HERE / "glue.py",), _MAKE_MODEL,
-        _verilator_flags(assertions), COMPILER_FLAGS, _optimisation(), find_verilator().version,
-        compiler_version(), processor(),
+        FRONT_END_MACROS, _verilator_flags(assertions), COMPILER_FLAGS, _optimisation(),
+        find_verilator().version, compiler_version(), processor(),
     )  # fmt: skip
 
     def build(folder: Path) -> None:
