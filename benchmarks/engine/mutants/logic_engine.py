@@ -33,7 +33,7 @@ OPEN_INPUTS = (
         "regroup.cpp",
         "same &= ~(kept_[slot] ^ (slot < then.kept.size() ? then.kept[slot] : Lanes{}));",
         "",
-        f"{SMALL}::test_open_inputs_that_set_one_another_are_in_no_loop_before_both_are_set",
+        f"{SMALL}::test_open_inputs_that_set_one_another_are_in_no_loop_before_all_are_set",
     ),
     _mutant(
         "open-moved-without",
@@ -213,7 +213,7 @@ LOOPS = (
         "regroup.cpp",
         "if (still) last = m.stop;",
         "",
-        TIMES,
+        f"{SMALL}::test_a_loop_in_which_no_operation_ends_runs_into_its_time_out",
     ),
 )
 

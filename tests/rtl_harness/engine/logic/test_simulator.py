@@ -27,6 +27,7 @@ from testkit.gate_circuits import (
     AND,
     MUX,
     NAND,
+    NOR,
     NOT,
     OR,
     READ,
@@ -169,6 +170,20 @@ def test_time_outs_of_operations_and_ends_at_detection(fastest, allowance, until
     assert (How.DETECTED in ends) == until
 
 
+def test_a_loop_in_which_no_operation_ends_runs_into_its_time_out(fastest):
+    """A counter of operations that stands still, beside one that goes on, and one that counts in the loop."""
+    netlist = GateNetlist()
+    count = counter(netlist, 6, 41)
+    turning = netlist.flip_flop()
+    netlist.drive(turning, netlist.gate(NOT, turning))
+    netlist.status = [turning, *count]
+    stands = tuple(HeldPin(PinKind.DATA, row, 0) for row in (3, 4, 5))
+    goes_on = (HeldPin(PinKind.DATA, 4, 0), HeldPin(PinKind.DATA, 5, 0))
+    for window in (2, 16):
+        ends = compare(netlist, fastest, [stands, goes_on], 33, window=window)
+        assert ends == [How.LOOP, How.LOOP]
+
+
 @pytest.mark.parametrize(("window", "far"), [(1, 0), (5, 2), (64, 4), (256, 12)])
 @pytest.mark.parametrize("kept", [0, 6000, KEPT])
 def test_how_the_work_is_done_changes_nothing(fastest, window, far, kept):
@@ -303,13 +318,13 @@ def test_an_open_input_that_remembers_is_in_no_loop(fastest):
         compare(netlist, fastest, faults, window=window)
 
 
-def test_open_inputs_that_set_one_another_are_in_no_loop_before_both_are_set(fastest):
-    """Outputs that stay 1 once they have been 1: the second one a round of the counter after the first."""
+def test_open_inputs_that_set_one_another_are_in_no_loop_before_all_are_set(fastest):
+    """Outputs that stay 1 once they have been 1, each a round of the counter after the one before it."""
     netlist = GateNetlist()
     count = counter(netlist, 6, 41)
     inverted = [netlist.gate(NOT, net) for net in count[:4]]
 
-    def phase(number):
+    def at(number):
         found = 1
         for i in range(4):
             found = netlist.gate(AND, found, count[i] if number >> i & 1 else inverted[i])
@@ -320,14 +335,14 @@ def test_open_inputs_that_set_one_another_are_in_no_loop_before_both_are_set(fas
         return found, opened(found, len(netlist.gates) - 1, 1, 1)
 
     round_again = (HeldPin(PinKind.DATA, 4, 0), HeldPin(PinKind.DATA, 5, 0))
-    faults, netlist.status = [], []
-    for first in (3, 8, 13):
-        for second in range(16):
-            one, one_open = staying(phase(first))
-            other, other_open = staying(netlist.gate(AND, one, phase(second)))
-            faults.append((*round_again, one_open, other_open))
-            netlist.status.append(other)
-    netlist.operation = []
+    faults, netlist.status, netlist.operation = [], [], []
+    for last in range(13):
+        opens, net = [], 1
+        for number in (15, 13, last):
+            net, own = staying(netlist.gate(AND, net, at(number)))
+            opens.append(own)
+        faults.append((*round_again, *opens))
+        netlist.status.append(net)
     for window in (1, 4, 16):
         assert How.LOOP in compare(netlist, fastest, faults, window=window)
 
@@ -338,14 +353,15 @@ def test_an_open_input_behind_which_another_input_changes_drives_again(fastest):
     count = counter(netlist, 6, 41)
     low, seen = netlist.flip_flop(), netlist.flip_flop()
     netlist.drive(low, low)
-    sets = netlist.gate(AND, count[1], netlist.gate(AND, count[2], count[3]))
-    row = len(netlist.gates)
-    net = netlist.gate(OR, netlist.gate(AND, low, netlist.gate(NOT, count[4])), sets)
-    netlist.drive(seen, netlist.gate(XOR, seen, net))
+    low_half = netlist.gate(NOR, count[1], count[3])
+    sets = netlist.gate(AND, netlist.gate(AND, count[0], count[2]), low_half)
+    behind = netlist.gate(AND, low, netlist.gate(NOT, count[3]))
+    row = len(netlist.gates) - 1
+    net = netlist.gate(OR, behind, sets)
+    netlist.drive(seen, netlist.gate(OR, seen, netlist.gate(AND, net, count[3])))
     netlist.status, netlist.operation = [seen, net], []
-    kept = next(i for i, gate in enumerate(netlist.gates[row:], row) if gate[:2] == (AND, low))
     for window in (1, 64):
-        compare(netlist, fastest, [(opened(net, kept, 1, 1),)], window=window)
+        compare(netlist, fastest, [(opened(net, row, 1, 1),)], window=window)
 
 
 @pytest.mark.parametrize(
