@@ -68,11 +68,11 @@ def _spent() -> float:
 
 
 def _usable_pins(netlist: LogicNetlist) -> npt.NDArray[np.int64]:
-    """Return the rows of all pins but those of clocks and of asynchronous loads."""
+    """Return the rows of all pins but those of clocks of flip-flops and of asynchronous loads."""
     pins = netlist.pins
     loads = (pins["consumer"] == TO_FLIP_FLOP) & (pins["column"] == 2)
     gates = np.isin(pins["cell"], netlist.clock_gates[:, 0])
-    return np.flatnonzero((pins["consumer"] != NOWHERE) & ~loads & ~gates)
+    return np.flatnonzero(((pins["consumer"] != NOWHERE) | gates) & ~loads)
 
 
 def _namer(netlist: LogicNetlist, design: Joined) -> Callable[[int, int], HeldName]:
@@ -90,7 +90,7 @@ def compared_holds(
         target: The design.
         workload: What it runs.
         elaboration: Its storage, of which it is known what becomes hardware.
-        number: Faults to draw, of all pins but those of clocks and of asynchronous loads.
+        number: Faults to draw, of all pins but clocks of flip-flops and asynchronous loads.
         seed: Of the draw.
         folder: Where the netlist goes.
     """

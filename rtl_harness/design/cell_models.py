@@ -64,12 +64,13 @@ def model_text(cell: CellType, liberty: Path = Path("the Liberty file")) -> str:
             raise _unknown(cell, liberty, "a flip-flop with both set and reset")
         forced = group.clear if group.clear is not None else group.preset
         events = [_edge(group.clock, cell, liberty)]
-        take = f"{group.state} <= {formula(group.next_state)};"
+        stored = {group.state: group.state, group.inverse: f"~{group.state}"}
+        take = f"{group.state} <= {formula(group.next_state, lambda name: stored.get(name, name))};"
         if forced is not None:
             events.append(_edge(forced, cell, liberty))
             take = f"if ({formula(forced)}) {group.state} <= 1'b{int(group.clear is None)}; else {take}"
         body = [f"(* keep *) reg {group.state};", f"always @({' or '.join(events)}) {take}"]
-        body += _outputs(cell, {group.state: group.state, group.inverse: f"~{group.state}"}, liberty)
+        body += _outputs(cell, stored, liberty)
     elif cell.latch is not None:
         latch = cell.latch
         if latch.clear is not None or latch.preset is not None:

@@ -62,6 +62,15 @@ class FlipFlopGroup:
     clear: Expression | None = None
     preset: Expression | None = None
 
+    def is_state(self, function: Expression) -> bool:
+        """Return whether a function is what the cell stores."""
+        return function == Expression("pin", self.state)
+
+    def is_inverse(self, function: Expression) -> bool:
+        """Return whether a function is the inverse of what the cell stores."""
+        named = bool(self.inverse) and function == Expression("pin", self.inverse)
+        return named or function == Expression("not", operands=(Expression("pin", self.state),))
+
 
 @dataclass(frozen=True, slots=True)
 class LatchGroup:

@@ -77,6 +77,8 @@ class _Builder:
         self.latches: list[Bit] = []
         self.writes: list[Write] = []
         self.left_out: dict[str, str] = {}
+        self.row_of: dict[int, int] = {}  # of the flip-flop that a cell is, by the cell's number
+        self.stored_bits: list[tuple[Bit, int]] = []  # outputs that have what a flip-flop stores, and its row
         self.own_states: dict[str, Bit] = {}  # of flip-flops of the netlist that the design is, by name
         self.registers: dict[Net, str] = {}  # names of the source by the net of what is stored
         # By cell: name, whether an output, bit, and consumer: kept gate and column, or flip-flop and column.
@@ -222,33 +224,42 @@ class _Builder:
         if cell.is_own:
             self.own_states[cell.name] = state
         row = len(self.flip_flops)
-        for pin, function in cell.type.outputs.items():
-            if pin not in cell.outputs or function is None:
-                continue
-            bit, name = cell.outputs[pin], function.name
-            inverted = name == group.inverse or (
-                function.operation == "not" and function.operands[0].name == group.state
-            )
-            if inverted:
+        self.row_of[number] = row
+        outputs = {pin: f for pin, f in cell.type.outputs.items() if pin in cell.outputs and f is not None}
+        fed_back = {group.state, group.inverse} & set(group.next_state.pins)
+        for pin, function in outputs.items():
+            bit = cell.outputs[pin]
+            if group.is_inverse(function):
                 gate, _ = self._keep(NOT, (state,), bit)
                 pins.append((pin, True, bit, TO_GATE, gate, 4))
-            elif name == group.state:
+            elif not group.is_state(function):
+                raise UnsupportedError(f"{cell.name}: {pin} is neither what it stores nor its inverse")
+            elif len(outputs) > 1 or fed_back:
+                # A fault of this output is none of the other one, nor of what the cell takes next.
+                gate, _ = self._keep(BUFFER, (state,), bit)
+                pins.append((pin, True, bit, TO_GATE, gate, 4))
+                self.stored_bits.append((bit, row))
+            else:
                 self.known[bit] = self.known[state]
                 pins.append((pin, True, bit, TO_FLIP_FLOP, row, 0))
-            else:
-                raise UnsupportedError(f"{cell.name}: {pin} is neither what it stores nor its inverse")
-        own = expanded(
-            {"next": group.next_state}, cell.inputs, {"next": self.design.new_bit()}, self.design.new_bit
-        )
-        plain = group.next_state.operation == "pin"
-        d = cell.inputs.get(group.next_state.name, "0") if plain else own.gates[-1][2]
-        if not plain:
-            first = len(self.kept)
+                self.stored_bits.append((bit, row))
+        plain = group.next_state.operation == "pin" and not fed_back
+        if plain:
+            d = cell.inputs.get(group.next_state.name, "0")
+        else:
+            inputs = {**cell.inputs, group.state: state}
+            if group.inverse in fed_back:
+                inputs[group.inverse] = self._keep(NOT, (state,))[1]
+            own = expanded(
+                {"next": group.next_state}, inputs, {"next": self.design.new_bit()}, self.design.new_bit
+            )
+            d, first = own.gates[-1][2], len(self.kept)
             for gate_ in own.gates:
                 self._keep(*gate_)
             pins += [
                 (pin, False, cell.inputs[pin], TO_GATE, first + gate, column)
                 for pin, (gate, column) in own.takes.items()
+                if pin in cell.inputs
             ]
         clock, rising = cell.level(group.clock)
         root, taken, at = self._gated(clock, state, d)
@@ -535,23 +546,16 @@ class _Builder:
     def _names(self) -> tuple[str, ...]:
         """Return the names of cells: flip-flops that synthesis made have those of their registers."""
         names = [cell.name for cell in self.design.cells]
-        for number, own in enumerate(self.pins):
+        for number, row in self.row_of.items():
             if self.design.cells[number].is_own:
                 continue
-            for _, _, _, consumer, row, column in own:
-                if consumer == TO_FLIP_FLOP and column == 0:
-                    stored = self.known[self.flip_flops[row].q]
-                    names[number] = self.registers.get(stored, names[number])
+            stored = self.known[self.flip_flops[row].q]
+            names[number] = self.registers.get(stored, names[number])
         return tuple(names)
 
     def _states(self, stored: Mapping[Bit, Net]) -> dict[Bit, Net]:
         """Return the net of what is stored by the bit of a cell's output that has it."""
-        found = dict(stored)
-        for own in self.pins:
-            for _, output, bit, consumer, row, column in own:
-                if output and consumer == TO_FLIP_FLOP and column == 0:
-                    found[bit] = self.known[self.flip_flops[row].q]
-        return found
+        return dict(stored) | {bit: self.known[self.flip_flops[row].q] for bit, row in self.stored_bits}
 
 
 def _numbers(names: Iterable[str]) -> tuple[tuple[str, ...], np.ndarray[Any, Any]]:

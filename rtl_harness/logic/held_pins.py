@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from resil.rtl_harness.engine.logic.library import HeldPin, HeldPins, PinKind
 from resil.rtl_harness.errors import HarnessError
-from resil.rtl_harness.logic.netlist import TO_FLIP_FLOP, TO_GATE, LogicNetlist
+from resil.rtl_harness.logic.netlist import NOWHERE, TO_FLIP_FLOP, TO_GATE, LogicNetlist
 
 # Of a gate's operation: column of an input, the value at which it decides the output, and the output then.
 # Operations as `native/gate_operations.h` numbers them.
@@ -62,16 +62,16 @@ class PinHolder:
         """Return what holding this very pin is along the gates; errors as of `held`."""
         row = self._netlist.pins[pin]
         at, column, consumer = int(row["row"]), int(row["column"]), int(row["consumer"])
+        cell = int(row["cell"])
+        if cell in self._clock_gates and (row["output"] or consumer == NOWHERE):
+            # A clock that stands still has no edge, at whichever level; nor has one without its own clock.
+            return (HeldPin(PinKind.NET, int(self._clock_gates[cell]), 0),)
         if row["output"] and consumer in (TO_GATE, TO_FLIP_FLOP):
             return (HeldPin(PinKind.NET, int(row["net"]), value),)
         if consumer == TO_GATE:
             return (HeldPin(PinKind.OPERAND, at, value, column),)
         if consumer == TO_FLIP_FLOP:
             return (HeldPin(PinKind.DATA, at, value),) if column == 1 else self._load(at, value)
-        cell = int(row["cell"])
-        if cell in self._clock_gates:
-            # Without an edge of its clock a clock gate gives none, at whichever level it stands.
-            return (HeldPin(PinKind.NET, int(self._clock_gates[cell]), 0),)
         if cell in self._flip_flop:
             # Without a clock a flip-flop keeps what it holds.
             at = self._flip_flop[cell]

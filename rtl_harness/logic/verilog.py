@@ -80,7 +80,7 @@ def netlist_target(
         elaboration: Its storage.
         design: Its cells.
         chosen: Names of cells that pulses are to strike; of a clock gate a pulse inverts its enable.
-        held: Pins that are to be held; no clock pins and none that load asynchronously.
+        held: Pins that are to be held; none that load asynchronously, and clock pins of clock gates alone.
         opened: Inputs that are to be open, of cells that are no clock gates; likewise.
         bridged: Outputs of cells that are to be bridged.
         folder: Where the sources go, which are copies but for the name of the design's module.
@@ -272,7 +272,7 @@ class _VerilogWriter:
         for number, pin, at in self.opened.get(cell.name, ()):
             if pin not in function.pins:
                 continue
-            other = formula(function, partial(self._taken_as, cell, pin, at))
+            other = formula(function, partial(self._taken_as, cell, pin, at, state))
             kept, acts = state, f"{HELD}[{number}]"
             if bit is not None:
                 kept, acts = f"{KEPT}[{len(self.kept)}]", f"{acts} & begun_q[{number}]"
@@ -280,8 +280,10 @@ class _VerilogWriter:
             value = f"(({acts} & (({value}) != ({other}))) ? {kept} : ({value}))"
         return value
 
-    def _taken_as(self, cell: Cell, pin: str, value: int, name: str) -> str:
+    def _taken_as(self, cell: Cell, pin: str, value: int, stored: str, name: str) -> str:
         """Return what stands for a pin of a cell if one of them had a value."""
+        if own := self._stored_as(cell, name, stored):
+            return own
         return f"1'b{value}" if name == pin else self._name(cell.inputs.get(name, "0"))
 
     def _pin(self, cell: Cell, pin: str, value: str) -> str:
@@ -292,17 +294,35 @@ class _VerilogWriter:
     def _pulse(self, cell: Cell) -> str:
         return f" ^ {PULSES}[{self.chosen[cell.name]}]" if cell.name in self.chosen else ""
 
-    def _formula(self, function: Expression, cell: Cell) -> str:
-        return formula(function, lambda name: self._pin(cell, name, self._name(cell.inputs.get(name, "0"))))
+    def _formula(self, function: Expression, cell: Cell, stored: str = "") -> str:
+        """Return a function of a cell's pins, and of what it stores if it does."""
+
+        def named(name: str) -> str:
+            own = self._stored_as(cell, name, stored)
+            return own or self._pin(cell, name, self._name(cell.inputs.get(name, "0")))
+
+        return formula(function, named)
+
+    def _stored_as(self, cell: Cell, name: str, stored: str) -> str:
+        """Return what stands for the name of what a cell stores, or of its inverse; nothing for others."""
+        group = cell.type.flip_flop
+        if group is None or not name or name not in (group.state, group.inverse):
+            return ""
+        return stored if name == group.state else f"~{stored}"
 
     def _clock_gate(self, cell: Cell) -> None:
         enable, clock, gated = ({**cell.inputs, **cell.outputs}.get(pin, "0") for pin in CLOCK_GATE_PINS)
         held = f"latch_{len(self.lines)}"
-        tests = [cell.inputs[pin] for pin in cell.type.test_pins if pin in cell.inputs]
-        opened = " | ".join(map(self._name, (enable, *tests)))
+        names = cell.type.clock_gate_pins if cell.is_own else CLOCK_GATE_PINS
+        tests = [(pin, cell.inputs[pin]) for pin in cell.type.test_pins if pin in cell.inputs]
+        opened = " | ".join(
+            self._pin(cell, pin, self._name(bit)) for pin, bit in ((names[0], enable), *tests)
+        )
         self.lines.append(f"logic {held};")
         self.lines.append(f"always_latch if (!{self._name(clock)}) {held} = ({opened}){self._pulse(cell)};")
-        self._assign(gated, f"{self._name(clock)} & {held}")
+        # A clock that is held has no edge; to go to 1 would be one, which a fault from the beginning has not.
+        still = [f"{HELD}[{bit}]" for pin in names[1:] for bit, _ in self.held.get((cell.name, pin), ())]
+        self._assign(gated, " & ".join([self._name(clock), held, *(f"~{own}" for own in still)]))
 
     def _store(self, variable: str, width: int, depth: int = 1, first: int = 0) -> None:
         path = f"{self.target.dut}.{variable}"
@@ -335,8 +355,10 @@ class _VerilogWriter:
             variable, width = f"state{number}_q", len(members)
             self._store(variable, width)
             formulas = (
-                self._opened(cell, taken, self._formula(taken, cell), None, f"{variable}[{i}]")
-                for i, (cell, taken) in reversed([*enumerate(members)])
+                self._opened(cell, taken, self._formula(taken, cell, own), None, own)
+                for own, (cell, taken) in reversed(
+                    [(f"{variable}[{i}]", member) for i, member in enumerate(members)]
+                )
             )
             take = f"{variable} <= {{{', '.join(formulas)}}};"
             if reset:
@@ -352,8 +374,7 @@ class _VerilogWriter:
         for pin in cell.outputs:
             function = cell.type.outputs[pin]
             if group is not None and function is not None:
-                inverted = function.name == group.inverse or function.operation == "not"
-                self._drive(cell, pin, f"~{stored}" if inverted else stored)
+                self._drive(cell, pin, f"~{stored}" if group.is_inverse(function) else stored)
 
     def _memories(self) -> None:
         names = {}

@@ -6,6 +6,7 @@ from __future__ import annotations
 import random
 import re
 
+import numpy as np
 import pytest
 
 from resil.rtl_harness.design.elaboration import elaborate
@@ -13,13 +14,18 @@ from resil.rtl_harness.design.hardware import with_hardware
 from resil.rtl_harness.design.netlist_text import registers_of
 from resil.rtl_harness.design.target import load_target
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
+from resil.rtl_harness.engine.fast.gates.moments import UnsupportedError
+from resil.rtl_harness.engine.logic.library import PinKind
 from resil.rtl_harness.engine.workload import OutputSpec, Workload, exact
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.faults import Fault, Seen
+from resil.rtl_harness.logic.collapse import collapsed_pins
+from resil.rtl_harness.logic.held_pins import PinHolder
 from resil.rtl_harness.logic.pulse_engine import PulseEngine
 from resil.rtl_harness.logic.sites import CLOCK, pin_sites, pulse_sites
 from resil.rtl_harness.logic.stuck_engine import StuckEngine
 from resil.rtl_harness.logic.synthesis import logic_netlist
+from testkit.held import compared_holds, compared_opens
 from testkit.netlists import synthesised
 from tests.rtl_harness.redundancy.stepping import stepper, stepper_netlist, stepper_work
 
@@ -220,6 +226,94 @@ def test_gates_of_clocks_inverted_outputs_and_latches_are_what_their_models_do(t
     assert not any("keep_l" in pin for pin, _ in found)
     classes = {e.path: e.register_class for e in sites.table.elements[len(elaboration.sites.elements) :]}
     assert classes["u_dut.u_gate_cg"] == CLOCK
+
+
+# A flip-flop both of whose outputs are used, two that keep what they hold while they are not enabled, and a
+# clock gate that is open most of the time.
+FED_BACK = """
+  wire both, both_n, kept, kept_n, often, gclk2, slow, never;
+  ODD both_reg (.CP(clk_i), .RN(rst_ni), .D(n1), .Q(both), .QB(both_n));
+  EN kept_reg (.CP(clk_i), .RN(rst_ni), .DE(count_o[1]), .D(both_n), .Q(kept), .QB(kept_n));
+  EN_ONE one_reg (.CP(clk_i), .RN(rst_ni), .DE(count_o[2]), .D(kept_n), .QB(never));
+  NI n_often (.I(n2), .Z(often));
+  GATE often_cg (.CP(clk_i), .EN(often), .TM(test_i), .Q(gclk2));
+  ODD slow_reg (.CP(gclk2), .RN(rst_ni), .D(kept), .Q(slow));
+  wire s1, s2, s3;
+  XO x_s1 (.A(both), .B(slow), .Z(s1));
+  XO x_s2 (.A(kept), .B(never), .Z(s2));
+  XO x_s3 (.A(s1), .B(s2), .Z(s3));
+  XO x_o (.A(held), .B(s3), .Z(odd_o));
+"""
+FED_BACK_LIB = """
+  cell (EN) { area : 6; ff (S, SN) { clocked_on : "CP"; next_state : "(DE D) + (DE' S)"; clear : "RN'"; }
+    pin (CP) { direction : input; } pin (D) { direction : input; } pin (DE) { direction : input; }
+    pin (RN) { direction : input; }
+    pin (Q) { direction : output; function : "S"; } pin (QB) { direction : output; function : "SN"; } }
+  cell (EN_ONE) { area : 6;
+    ff (S, SN) { clocked_on : "CP"; next_state : "(DE D) + (DE' SN')"; clear : "RN'"; }
+    pin (CP) { direction : input; } pin (D) { direction : input; } pin (DE) { direction : input; }
+    pin (RN) { direction : input; } pin (QB) { direction : output; function : "S'"; } }
+"""
+
+
+@pytest.fixture(scope="module")
+def fed_back(tmp_path_factory):
+    # A latch has no faults: the netlist in Verilog leaves it out.
+    text = TINY
+    for old, new in (
+        ("  XO x_o (.A(held), .B(count_o[1]), .Z(odd_o));\n", FED_BACK),
+        ("  NI n_c (.I(clk_i), .Z(nclk));\n", ""),
+        ("LA keep_l (.G(nclk),", "ODD keep_l (.CP(clk_i), .RN(rst_ni),"),
+    ):
+        assert text.count(old) == 1
+        text = text.replace(old, new)
+    library = TINY_LIB.rstrip()[:-1] + FED_BACK_LIB + "}\n"
+    target = load_target(tiny(tmp_path_factory.mktemp("fed_back"), text, library))
+    return target, with_hardware(target, elaborate(target))
+
+
+@pytest.mark.parametrize("compared", [compared_holds, compared_opens])
+def test_faults_of_each_pin_end_as_in_the_netlist_in_an_untouched_simulator(fed_back, compared, tmp_path):
+    target, elaboration = fed_back
+    work = Workload("tiny", {}, OutputSpec("out", 0, (16,)), decide=exact)
+    found = compared(target, work, elaboration, 10**6, 1, tmp_path)
+    assert [found.pins[place] for place in found.different] == []
+    names = {pin.partition("/")[0] for pin, _ in found.pins}
+    assert {"u_dut.both_reg", "u_dut.kept_reg", "u_dut.one_reg", "u_dut.slow_reg"} <= names
+
+
+def test_each_output_of_a_flip_flop_and_of_a_clock_gate_is_held_by_itself(fed_back):
+    target, elaboration = fed_back
+    netlist = logic_netlist(target, elaboration)
+    holder = PinHolder(netlist, np.zeros(len(netlist.gates.flip_flops), np.uint8))
+    row = {netlist.pin_name(pin): pin for pin in range(len(netlist.pins))}
+    assert {name for name in row if name.startswith("u_dut.kept_reg/")} == {
+        f"u_dut.kept_reg/{pin}" for pin in ("CP", "D", "DE", "RN", "Q", "QB")
+    }
+    stored = netlist.gates.flip_flops[:, 0].tolist()
+    for pin in ("u_dut.both_reg/Q", "u_dut.both_reg/QB", "u_dut.kept_reg/Q"):
+        assert [own.kind for own in holder.along_gates(row[pin], 1)] == [PinKind.NET]
+        assert holder.along_gates(row[pin], 1)[0].at not in stored
+    classes = collapsed_pins(netlist).representative
+    gate = [holder.held(row[f"u_dut.often_cg/{pin}"], value) for pin in ("Q", "CP") for value in (0, 1)]
+    assert len(set(gate)) == 1
+    assert gate[0] != holder.held(row["u_dut.often_cg/EN"], 1)
+    output, enable = row["u_dut.often_cg/Q"], row["u_dut.often_cg/EN"]
+    assert classes[2 * output] == classes[2 * output + 1] != classes[2 * enable + 1]
+
+
+def test_an_output_that_is_a_function_of_what_is_stored_and_of_a_pin_is_refused(tmp_path):
+    """With one name in the group, none is that of the inverse."""
+    function = (
+        'pin (Q) { direction : output; function : "S"; } pin (QB) { direction : output; function : "SN"; }'
+    )
+    gated = 'pin (TM) { direction : input; } pin (Q) { direction : output; function : "S TM"; }'
+    assert TINY_LIB.count(function) == 1
+    inverse = """ pin (QB) { direction : output; function : "S'"; }"""
+    library = TINY_LIB.replace(function, gated + inverse).replace("ff (S, SN)", "ff (S)", 1)
+    target = load_target(tiny(tmp_path, library=library))
+    with pytest.raises(UnsupportedError, match="neither what it stores nor its inverse"):
+        logic_netlist(target, with_hardware(target, elaborate(target)))
 
 
 @pytest.mark.parametrize(
