@@ -57,7 +57,7 @@ def plan_text(plan: Protection) -> str:
     lines += [f"{title}: {count:,} bits in {units:,} units" for title, (count, units) in bits.items()]
     for mechanism in plan.mechanisms:
         limit = "" if mechanism.limit is None else f", limit {mechanism.limit:,} cycles"
-        lines.append(f"{mechanism.option_title}: the whole NPU{limit}")
+        lines.append(f"{mechanism.option_title}: the whole design{limit}")
     return "\n".join(lines)
 
 

@@ -117,7 +117,7 @@ class Protection(Document):
     groups: tuple[ProtectedGroup, ...]
     """Each unit that is protected."""
     mechanisms: tuple[NpuMechanism, ...]
-    """Mechanisms of the whole NPU."""
+    """Mechanisms of the whole design."""
     networks: tuple[JudgedNetwork, ...]
     """Each network that chose."""
     hold_out: tuple[JudgedNetwork, ...]

@@ -82,7 +82,7 @@ class ProtectedGroup(Typed):
     parts: tuple[str, ...]
     """Registers, or parts of registers, in it."""
     block: str
-    """That it is in; empty of the whole NPU."""
+    """That it is in; empty of the whole design."""
     bits: Count
     """Of all kinds."""
     option: str
@@ -94,7 +94,7 @@ class ProtectedGroup(Typed):
 
 
 class NpuMechanism(Typed):
-    """A mechanism of the whole NPU."""
+    """A mechanism of the whole design."""
 
     option: str
     """Its name."""

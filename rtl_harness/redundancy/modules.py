@@ -71,11 +71,13 @@ class _ModuleReader:
     def __init__(self, aliases: Mapping[str, str]) -> None:
         self.found: dict[str, ModuleInstance] = {}
         self._aliases = aliases
+        self._type_parameters: dict[str, str] = {}  # of the instance that is read, by name
 
     def instance(self, node: Mapping[str, Any], path: str) -> None:
         body = node["body"]
         module = str(body.get("definition", "")).split(" ")[-1] or str(body["name"])
         instance = self.found[path] = ModuleInstance(path, module)
+        self._type_parameters = {}
         for member in members(body):
             self._interface(member, instance)
         self._scope(body, path, instance)
@@ -84,6 +86,7 @@ class _ModuleReader:
         """Take in a port or a parameter."""
         kind, name = member["kind"], str(member["name"])
         if kind == "TypeParameter" and member.get("isPort"):
+            self._type_parameters[name] = str(member["type"])
             instance.parameters.append(Parameter(name, ""))
         elif kind == "Parameter" and member.get("isPort") and not member.get("isLocal"):
             value = str(member.get("value", ""))
@@ -111,6 +114,8 @@ class _ModuleReader:
     def _resolved(self, kind: str) -> str:
         """Follow names of types; what still begins with a number is an enumerated type."""
         seen = 0
+        if (own := re.fullmatch(r"\d+ \S*\.(\w+)", kind)) and own[1] in self._type_parameters:
+            kind = self._type_parameters[own[1]]
         while (alias := re.fullmatch(r"(\d+) ([^\[$]+)", kind)) and alias[1] in self._aliases and seen < 32:
             kind, seen = self._aliases[alias[1]], seen + 1
         return kind
