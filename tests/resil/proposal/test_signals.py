@@ -30,6 +30,8 @@ def test_clocks(name):
     ("name", "low"),
     [
         ("rst_ni", True),
+        ("RES", False),
+        ("resn", True),
         ("rst_n", True),
         ("resetn", True),
         ("aresetn", True),
