@@ -15,7 +15,9 @@ _CLOCK = re.compile(r"(?:^|_)(?:[a-z0-9]*clk[a-z0-9]*|clock|ck)(?:_|$)|clk$|cloc
 _NO_CLOCK = re.compile(r"en(?:able)?$|gate|sel|div|req|ack|valid|ready|stop")
 _RESET = re.compile(r"(?:^|_)[a-z]*(?:rst|reset|por)[a-z]*\d*(?:_|$)|(?:^|_)n?resn?(?:_|$)")
 _NO_RESET = re.compile(r"vector|addr|req|ack|val|cause")
-_LOW = re.compile(r"(?:rst|reset|res|por)_?(?:n|b|ni|l)$|(?:^|_)(?:n|a?n)(?:rst|reset|res)|_n$|_ni$|resetn|rstn|_b$")
+_LOW = re.compile(
+    r"(?:rst|reset|res|por)_?(?:n|b|ni|l)$|(?:^|_)(?:n|a?n)(?:rst|reset|res)|_n$|_ni$|resetn|rstn|_b$"
+)
 _ALARM = re.compile(
     r"(?:^|_)(?:err|error|errors|alarm|alert|alerts|fault|faults|parity|ecc|mismatch|fatal|uncorrectable|corrected"
     r"|correctable)(?:_|$)"
