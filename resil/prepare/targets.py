@@ -5,6 +5,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
+
 from resil.campaign.campaign import Campaign
 from resil.campaign.network_settings import NetworkSettings
 from resil.campaign.recording_settings import RecordingSettings
@@ -22,7 +25,7 @@ from resil.rtl_harness.replay.closed import Closed
 from resil.rtl_harness.replay.shell import in_shell
 from resil.work.memory_images import own_work
 from resil.work.network import network_work
-from resil.work.recording import close_target, recorded_work
+from resil.work.recording import close_target, recorded_rows, recorded_work
 from resil.work.testbench import driven_design, recorded_settings, tested_work
 from resil.work.work import Work
 
@@ -62,8 +65,8 @@ def _recording(
     return settings if isinstance(settings, RecordingSettings) else None
 
 
-def recorded_images(campaign: Campaign) -> dict[tuple[str, int, int], bytes]:
-    """Return what the recordings of a campaign drive and expect, by memory, 0 and number of the recording.
+def rows_of_recordings(campaign: Campaign) -> list[npt.NDArray[np.uint8]]:
+    """Return what the ports have in each cycle of each recording of a campaign, as `recorded_rows`.
 
     Raises:
         HarnessError: As `target_of`.
@@ -71,12 +74,7 @@ def recorded_images(campaign: Campaign) -> dict[tuple[str, int, int], bytes]:
     target = load_target(campaign.target)
     settings = _recording(campaign, target)
     assert settings is not None
-    work = recorded_work(campaign, settings, close_target(campaign, settings, target))
-    return {
-        (name, 0, number): image
-        for number, (workload,) in enumerate(work.workloads)
-        for name, image in workload.images.items()
-    }
+    return recorded_rows(close_target(campaign, settings, target))
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from resil.networks import zoo
 from resil.networks.graph import Graph
 from resil.networks.tflite_reader import read_network
 from resil.prepare.bench import prepare
-from resil.prepare.targets import recorded_images
+from resil.prepare.targets import rows_of_recordings
 from resil.progress import Progress
 from resil.protection.corners import Corners
 from resil.protection.observed import STATED, Observed, evidence_of
@@ -26,10 +27,16 @@ from resil.protection.sensitive import CRITICAL, asked_text, asks_of_hazards, ca
 from resil.record.golden import DIFFERS
 from resil.record.protection import Protection
 from resil.rtl_harness.cache import content_key
-from resil.rtl_harness.replay.bench import RECORDING as RECORDED
 
 # Networks whose weights differ in a smaller part of their bytes are one network.
 DIFFERENT = 0.05
+# Recordings are compared where so much of the shorter one lies along the other, at the places for which rows
+# speak that neither has more often than so.
+_OVERLAP, _RARE, _SHIFTS = 0.5, 4, 3
+# Between the digests of several recordings.
+_TOGETHER = "+"
+
+Rows = npt.NDArray[np.uint8]
 
 
 def judge_of(name: str, work: Campaign, progress: Progress) -> Judge:
@@ -39,7 +46,9 @@ def judge_of(name: str, work: Campaign, progress: Progress) -> Judge:
         HarnessError, NetworkError, CampaignError: It cannot be read or laid out.
     """
     here = prepare(work, progress).identity.definition
-    network = work_content(here)
+    # Recordings are known in any order, and each by itself.
+    recordings = sorted(content_key(rows.tobytes()) for rows in _recordings(work))
+    network = _TOGETHER.join(recordings) or work_content(here)
     rule: tuple[object, ...] = ()
     if isinstance(work.work, NetworkSettings):
         # The name of the rule rounds the threshold.
@@ -61,10 +70,10 @@ def refuse_known_judges(judges: Sequence[Judge], looks: Sequence[tuple[Protectio
         looks: With their results, which bear on what is judged.
     """
     for look, confirmed in looks:
-        known = {} if confirmed else {own.network: own.name for own in look.judges}
-        for judge in judges:
-            if judge.network in known:
-                also = known[judge.network]
+        known = {part: own.name for own in look.judges for part in own.network.split(_TOGETHER)}
+        for judge in () if confirmed else judges:
+            if parts := [part for part in judge.network.split(_TOGETHER) if part in known]:
+                also = known[parts[0]]
                 name = judge.name if also == judge.name else f"{judge.name}, which is {also},"
                 ended = "failed" if confirmed is False else "was not ended"
                 raise StoreError(
@@ -77,20 +86,24 @@ def refuse_known_judges(judges: Sequence[Judge], looks: Sequence[tuple[Protectio
 def refuse_near_copies(works: Mapping[str, Campaign], chose: Sequence[Campaign]) -> None:
     """Raise StoreError if a hold-out network or workload is almost one that chose.
 
-    Of networks the weights are compared, of workloads the contents of all memories.
+    Of networks the weights are compared, of workloads the contents of all memories for each input, of
+    recordings the values of all ports in each cycle, wherever they lie along one another. Each input or
+    recording is compared with each that chose.
     """
     own = [graph for graph in map(_graph, chose) if graph is not None]
-    images = [found for found in map(_images, chose) if found is not None]
+    images = [found for campaign in chose for found in _images(campaign)]
+    recordings = [rows for campaign in chose for rows in _recordings(campaign)]
     for name, work in works.items():
-        if (ours := _images(work)) is not None:
-            for share in (_differing_images(ours, other) for other in images):
-                if share is not None and share < DIFFERENT:
-                    raise StoreError(
-                        f"--verify-network: expected a workload that took no part in the choice, found "
-                        f"{name}, whose memory images differ in {share:.2%} of their bytes from one that did "
-                        f"(a workload of its own: {DIFFERENT:.0%} or more); give another",
-                        "--verify-network.images",
-                    )
+        pairs = [_differing_images(ours, other) for ours in _images(work) for other in images]
+        pairs += [differing_cycles(ours, other) for ours in _recordings(work) for other in recordings]
+        for share in pairs:
+            if share is not None and share < DIFFERENT:
+                raise StoreError(
+                    f"--verify-network: expected a workload that took no part in the choice, found "
+                    f"{name}, of which one input differs in {share:.2%} of its bytes from one that did "
+                    f"(a workload of its own: {DIFFERENT:.0%} or more); give another",
+                    "--verify-network.images",
+                )
         if (graph := _graph(work)) is None:
             continue
         for share in (differing_share(graph, other) for other in own):
@@ -114,28 +127,64 @@ def differing_share(one: Graph, other: Graph) -> float | None:
     return differ / size
 
 
-def _images(campaign: Campaign) -> dict[tuple[str, int, int], bytes] | None:
-    """Return what lies in the memories of a workload, by memory, place and file; None of a network."""
-    if campaign.replays:
-        return recorded_images(campaign)
-    if not isinstance(campaign.work, WorkloadSettings):
+def differing_cycles(one: Rows, other: Rows) -> float | None:
+    """Return the part of the bytes that differ between two recordings, at the best place along one another.
+
+    Args:
+        one, other: What the ports have in each cycle, (cycles, bytes).
+
+    Returns:
+        None if they have other ports.
+    """
+    if one.shape[1] != other.shape[1] or not one.size or not other.size:
         return None
-    return {
-        (image.memory, image.offset, number): file.read_bytes()
-        for image in campaign.work.images
-        for number, file in enumerate(image.files)
-    }
+    least, found = _OVERLAP * min(len(one), len(other)), 1.0
+    for shift in (0, *_likely_shifts(one, other)):
+        ours, theirs = one[max(0, shift) :], other[max(0, -shift) :]
+        size = min(len(ours), len(theirs))
+        if size >= least:
+            found = min(found, float(np.mean(ours[:size] != theirs[:size])))
+    return found
+
+
+def _likely_shifts(one: Rows, other: Rows) -> list[int]:
+    """Return by how many cycles rows that are rare in both recordings lie apart most often."""
+    places: list[dict[bytes, list[int]]] = []
+    for rows in (one, other):
+        found: dict[bytes, list[int]] = {}
+        for place, row in enumerate(rows):
+            found.setdefault(row.tobytes(), []).append(place)
+        places.append(found)
+    votes = Counter(
+        i - j
+        for row, ours in places[0].items()
+        for theirs in [places[1].get(row, [])]
+        if len(ours) <= _RARE and len(theirs) <= _RARE
+        for i in ours
+        for j in theirs
+    )
+    return [shift for shift, _ in votes.most_common(_SHIFTS)]
+
+
+def _recordings(campaign: Campaign) -> list[Rows]:
+    return rows_of_recordings(campaign) if campaign.replays else []
+
+
+def _images(campaign: Campaign) -> list[dict[tuple[str, int], bytes]]:
+    """Return what lies in the memories of a workload, by memory and place, for each of its inputs."""
+    if campaign.replays or not isinstance(campaign.work, WorkloadSettings):
+        return []
+    images = campaign.work.images
+    return [
+        {(own.memory, own.offset): own.files[min(i, len(own.files) - 1)].read_bytes() for own in images}
+        for i in range(max((len(own.files) for own in images), default=0))
+    ]
 
 
 def _differing_images(
-    ours: Mapping[tuple[str, int, int], bytes], theirs: Mapping[tuple[str, int, int], bytes]
+    ours: Mapping[tuple[str, int], bytes], theirs: Mapping[tuple[str, int], bytes]
 ) -> float | None:
     """Return the part of the bytes that differ; None if they are of other places or sizes."""
-    if ours.keys() != theirs.keys():
-        return None
-    if any(key[0] == RECORDED for key in ours):  # of which one may be the beginning of the other
-        sizes = {key: min(len(ours[key]), len(theirs[key])) for key in ours}
-        ours, theirs = ({key: own[key][: sizes[key]] for key in sizes} for own in (ours, theirs))
     if {key: len(data) for key, data in ours.items()} != {key: len(data) for key, data in theirs.items()}:
         return None
     size = sum(map(len, ours.values()))

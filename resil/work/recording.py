@@ -7,12 +7,15 @@ from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
+
 from resil.bench.bench import NetworkFacts
 from resil.campaign.campaign import Campaign
 from resil.campaign.recording_settings import RecordingSettings
 from resil.record.golden import EQUAL, GoldenComparison
 from resil.rtl_harness.cache import file_digest
-from resil.rtl_harness.design.target import SHIPPED_TARGETS, Target
+from resil.rtl_harness.design.target import SHIPPED_TARGETS, Target, load_target
 from resil.rtl_harness.engine.workload import Workload
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.replay.closed import Closed, ReplayRequest, close_by_recordings
@@ -34,6 +37,8 @@ ENVIRONMENT = (
 )
 # Inputs whose lost changes are named.
 _NAMED = 4
+# A cycle that is so many times as long as others is said.
+_UNEVEN = 1.5
 
 
 def close_target(campaign: Campaign, settings: RecordingSettings, target: Target) -> Closed:
@@ -72,6 +77,8 @@ def recorded_work(campaign: Campaign, settings: RecordingSettings, closed: Close
                 "none: no difference could be seen; correct the strobes, or record the outputs",
                 "strobes.compared",
             )
+    never = _never_compared(closed, images)
+    _refuse_copies(closed.recordings, images)
     workloads = tuple(
         _workload(settings, closed, made.memories, number) for number, made in enumerate(images)
     )
@@ -84,7 +91,7 @@ def recorded_work(campaign: Campaign, settings: RecordingSettings, closed: Close
         0,
         None,
         settings.decision,
-        remarks=_remarks(closed, images),
+        remarks=_remarks(closed, images, never),
     )
     return Work(
         facts,
@@ -93,6 +100,20 @@ def recorded_work(campaign: Campaign, settings: RecordingSettings, closed: Close
         hashes,
         compare_with=lambda again: lambda outputs: _compared(settings, closed, images, outputs, again),
     )
+
+
+def recorded_rows(closed: Closed) -> list[npt.NDArray[np.uint8]]:
+    """Return what ports but clocks have before each edge of each recording, (cycles, bytes); X is 0."""
+    layout = closed.layout
+    ports = sorted((*layout.inputs, *layout.outputs), key=lambda port: port.name)
+    found = []
+    for own in closed.recordings:
+        bits = []
+        for port in (port for port in ports if port.name in own.signals):
+            values, known = own.signals[port.name].sampled(own.times, before=True)
+            bits.append(values & known)
+        found.append(np.packbits(np.concatenate(bits, axis=1), axis=1))
+    return found
 
 
 def _workload(
@@ -114,10 +135,83 @@ def _digest(recordings: Sequence[Recording], settings: RecordingSettings) -> str
     return state.hexdigest()
 
 
-def _remarks(closed: Closed, images: Sequence[Images]) -> tuple[str, ...]:
+def _never_compared(closed: Closed, images: Sequence[Images]) -> list[str]:
+    """Return outputs that no strobe names and that have no known value in any recording.
+
+    Raises:
+        HarnessError: One that a strobe names is never compared.
+    """
+    found: list[str] = []
+    for rule in closed.rules:
+        names = [own.port.name for own in rule.outputs]
+        never = [name for name in names if not any(made.compared[name] for made in images)]
+        if never and (rule.when or rule.strobe.cycles or rule.strobe.stream):
+            length = max(own.cycles for own in closed.recordings)
+            raise HarnessError(
+                f"strobes: expected known values of {never[0]} where its strobe compares it, found none in "
+                f"{len(images)} recordings of up to {length:,} cycles: no difference of it could be seen; "
+                "correct when or cycles, or say compared = false",
+                "strobes.compared",
+            )
+        found += never
+    return found
+
+
+def _refuse_copies(recordings: Sequence[Recording], images: Sequence[Images]) -> None:
+    """Raise HarnessError where two recordings are one: it would count as two independent inputs."""
+    first: dict[bytes, Recording] = {}
+    for own, made in zip(recordings, images, strict=True):
+        state = sha256()
+        for name, data in sorted(made.memories.items()):
+            state.update(repr((name, len(data))).encode() + data)
+        other = first.setdefault(state.digest(), own)
+        if other is not own:
+            raise HarnessError(
+                f"waves: expected recordings that differ, found {own.span.file}, which is {other.span.file} "
+                "cycle by cycle and would count twice; name each recording once",
+                "waves",
+            )
+
+
+def _uneven_text(recordings: Sequence[Recording]) -> str:
+    """Return that cycles last differently long; nothing where they hardly do."""
+    steps = np.concatenate([np.diff(own.times) for own in recordings])
+    usual = np.median(steps) if len(steps) else 0
+    if not usual or steps.max() <= _UNEVEN * usual:
+        return ""
+    return (
+        f" Cycles last {steps.min() / usual:.3g} to {steps.max() / usual:.3g} times their median: faults are "
+        "drawn evenly over cycles, not over time."
+    )
+
+
+def _reset_text(closed: Closed) -> str:
+    """Return how many cycles find the design in reset; nothing where the recordings do not drive one."""
+    own = closed.target.replay
+    bare = None if own is None else load_target(own.of)
+    if bare is None or not bare.reset:
+        return ""
+    count = 0
+    for recording in closed.recordings:
+        if (signal := recording.signals.get(bare.reset)) is None:
+            return ""
+        values, known = signal.sampled(recording.times, before=recording.is_before(bare.reset))
+        count += int(((values[:, 0] != bare.reset_active_low) & known[:, 0]).sum())
+    cycles = sum(own.cycles for own in closed.recordings)
+    return (
+        f" In {count:,} of {cycles:,} cycles the design is in reset; faults strike there too."
+        if count
+        else ""
+    )
+
+
+def _remarks(closed: Closed, images: Sequence[Images], never: Sequence[str]) -> tuple[str, ...]:
     cycles = sum(own.cycles for own in closed.recordings)
     bits = sum(own.compared_bits for own in images)
-    remarks = [f"{ENVIRONMENT} {bits:,} bits of outputs are compared in {cycles:,} cycles."]
+    first = f"{ENVIRONMENT} {bits:,} bits of outputs are compared in {cycles:,} cycles."
+    if never:
+        first += f" Never compared, as X or Z throughout: {', '.join(never)}."
+    remarks = [first + _uneven_text(closed.recordings) + _reset_text(closed)]
     unknown = sum(own.unknown_inputs for own in images)
     if unknown:
         remarks.append(f"{unknown:,} bits of inputs are X or Z in the recording: 0 is driven in their place.")

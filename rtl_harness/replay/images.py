@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -25,16 +25,21 @@ class Images:
     Attributes:
         memories: Bytes by memory.
         compared_cycles: Times that something is compared: cycles, and words of streams.
-        compared_bits: Bits that are compared in all.
+        compared: Bits of each output that are compared, by its name; 0 of one that never is.
         unknown_inputs: Bits of inputs that are neither 0 nor 1 in the recording: 0 is driven.
         unknown_outputs: Bits of outputs likewise, where they would be compared: they may be anything.
     """
 
     memories: dict[str, bytes]
     compared_cycles: int
-    compared_bits: int
+    compared: Mapping[str, int]
     unknown_inputs: int
     unknown_outputs: int
+
+    @property
+    def compared_bits(self) -> int:
+        """Bits that are compared in all."""
+        return sum(self.compared.values())
 
 
 def words_of_stream(recording: Recording, when: Sequence[Condition]) -> Times:
@@ -60,6 +65,7 @@ def images_of(
         ends: A difference beyond tolerance ends the run.
     """
     state = _Counts()
+    state.compared = dict.fromkeys((own.port.name for rule in rules for own in rule.outputs), 0)
     parts = [
         _chunk(recording, layout, rules, start, {FIRST: first, ENDS: ends}, state)
         for start in range(0, recording.cycles, _CHUNK)
@@ -67,13 +73,13 @@ def images_of(
     memories = {RECORDING: b"".join(parts)}
     for number, stream in enumerate(layout.streams):
         memories[stream_name(number)] = _stream(recording, layout, stream, state)
-    return Images(memories, state.cycles, state.bits, state.unknown_inputs, state.unknown_outputs)
+    return Images(memories, state.cycles, state.compared, state.unknown_inputs, state.unknown_outputs)
 
 
 @dataclass
 class _Counts:
     cycles: int = 0
-    bits: int = 0
+    compared: dict[str, int] = field(default_factory=dict)
     unknown_inputs: int = 0
     unknown_outputs: int = 0
 
@@ -111,7 +117,7 @@ def _chunk(
             bits[:, low : low + width] = values & counts
             bits[:, mask_low : mask_low + width] = counts
             state.unknown_outputs += int((~known & active[:, None]).sum())
-            state.bits += int(counts.sum())
+            state.compared[compared.port.name] += int(counts.sum())
             any_compared |= counts.any(axis=1)
             low, mask_low = low + width, mask_low + width
     for stream in layout.streams:
@@ -148,7 +154,7 @@ def _stream(recording: Recording, layout: ReplayLayout, stream: WordStream, stat
         values, known = recording.signals[own.port.name].sampled(times, before=recording.before)
         bits[:, low : low + own.port.width] = values
         bits[:, low + width : low + width + own.port.width] = known
-        state.bits += int(known.sum())
+        state.compared[own.port.name] += int(known.sum())
         state.unknown_outputs += int((~known).sum())
         low += own.port.width
     return np.packbits(bits, axis=1, bitorder="little").tobytes()
