@@ -271,11 +271,11 @@ class _Builder:
         active, value = 1, -1
         if group.clear is not None and group.preset is not None:
             raise UnsupportedError(f"{cell.name}: a flip-flop with both set and reset ({cell.type.name})")
-        for function, forced in ((group.clear, 0), (group.preset, 1)):
-            if function is not None:
-                bit, high = cell.level(function)
+        for level, forced in ((group.clear, 0), (group.preset, 1)):
+            if level is not None:
+                bit, high = cell.level(level)
                 load, active, value = bit, int(high), forced
-                pins.append((function.pins[0], False, bit, TO_FLIP_FLOP, row, 2))
+                pins.append((level.pins[0], False, bit, TO_FLIP_FLOP, row, 2))
         self.flip_flops.append(FlipFlop(state, taken, root, rising, self.design.source(load), active))
         self.values.append(value)
 
