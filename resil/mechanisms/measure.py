@@ -15,7 +15,7 @@ from resil.campaign.campaign import Campaign
 from resil.errors import CampaignError
 from resil.files import write_text
 from resil.folder.provenance import now
-from resil.mechanisms.marks import MarkedDesign, marked_design
+from resil.mechanisms.marks import MarkedDesign, marked_design, storage_without_cells
 from resil.mechanisms.samples import (
     Pulse,
     Second,
@@ -51,7 +51,12 @@ _OF_WORKLOAD = (
 )
 _GUARDED = (
     "second faults are drawn in what the mechanism of the first guards: of a redundant register its first "
-    "copy (of three the other two), of a code its memory, of lockstep the block, of alarms all of that"
+    "copy (of three the other two), of a code its memory, of lockstep the block, of a mechanism of the "
+    "campaign its blocks with their memories, of alarms all that raises them guards"
+)
+_STUCK_BITS = (
+    "bits of memories are upset, not stuck: where what a mechanism guards has a memory, or latches, no quiet "
+    "fault of it is called safe"
 )
 
 
@@ -95,7 +100,8 @@ def measure_mechanisms(
     design = logic_design(campaign, progress)
     instances = design_under_test(design.target, design.elaboration).instances
     declared = campaign.safety.mechanisms if campaign.safety is not None else ()
-    marked = marked_design(design.netlist, mechanism_parts(instances), declared, str(campaign.file))
+    storage = storage_without_cells(design.target, design.elaboration, design.netlist)
+    marked = marked_design(design.netlist, storage, mechanism_parts(instances), declared, str(campaign.file))
     own_seed = campaign.seed if seed is None else seed
     measurement = Measurement(campaign, design, marked, sizes or MechanismSizes(), own_seed, progress)
     with measurement.engine:
@@ -217,7 +223,7 @@ class Measurement:
             latent=latent,
             latent_share=self._latent_share(latent[0], complete=self._is_whole(len(own))),
             examples=tuple(self._examples(quiet)),
-            notes=(_OF_WORKLOAD, _GUARDED, *self.design.remarks),
+            notes=(_OF_WORKLOAD, _GUARDED, _STUCK_BITS, *self.design.remarks),
             made=now(),
         )
 
@@ -350,7 +356,7 @@ class Measurement:
         return tuple(self._latent_row(kind, [q for q in quiet if kind in (ALL, q.kind)]) for kind in kinds)
 
     def _latent_row(self, kind: str, quiet: Sequence[_Quiet]) -> LatentFaults:
-        explored = [own for own in quiet if own.uncovered or own.seconds.complete]
+        explored = [own for own in quiet if own.uncovered]
         held, upsets, pulses = (
             [flag for own in explored for flag in own.of_sort(sort)] for sort in range(len(SORTS))
         )
@@ -369,31 +375,30 @@ class Measurement:
             share=self._pair_share(explored),
         )
 
-    def _pair_share(self, quiet: Sequence[_Quiet]) -> RecordedInterval:
+    def _pair_share(self, explored: Sequence[_Quiet]) -> RecordedInterval:
         """Return the share of second faults that quiet ones uncover.
 
         The pairs of one first fault are not independent, so the limits come from one of each, drawn evenly.
         """
-        some = [own for own in quiet if own.uncovered]
-        if not some:
+        if not explored:
             return NOTHING_KNOWN
         one = [
             own.uncovered[int(draw(self.seed, f"one of {own.fault}", len(own.uncovered), 1)[0])]
-            for own in some
+            for own in explored
         ]
         return recorded(clopper_pearson(sum(one), len(one), self.campaign.confidence))
 
     def _latent_share(self, row: LatentFaults, *, complete: bool) -> RecordedInterval:
         """Return the share of quiet faults that count as latent; open ones do, but for the lower limit."""
-        if not row.explored:
-            return RecordedInterval(None, 0.0, 1.0) if row.quiet else NOTHING_KNOWN
+        if not row.quiet:
+            return NOTHING_KNOWN
         confidence = self.campaign.confidence
         count = row.latent + row.open
         if complete:
-            return RecordedInterval(count / row.explored, row.latent / row.explored, count / row.explored)
-        upper = clopper_pearson(count, row.explored, confidence)
+            return RecordedInterval(count / row.quiet, row.latent / row.quiet, count / row.quiet)
+        upper = clopper_pearson(count, row.quiet, confidence)
         return RecordedInterval(
-            upper.estimate, clopper_pearson(row.latent, row.explored, confidence).lo, upper.hi
+            upper.estimate, clopper_pearson(row.latent, row.quiet, confidence).lo, upper.hi
         )
 
     def _examples(self, quiet: Sequence[_Quiet]) -> list[UncoveredPair]:

@@ -63,7 +63,7 @@ class SecondFaults:
         held: Row of the pin and value of each that is held.
         upsets: Of storage.
         pulses: In logic.
-        complete: They are all that there are.
+        complete: There are some, and they are all faults that can strike what the mechanism guards.
     """
 
     held: tuple[tuple[int, int], ...]
@@ -112,6 +112,7 @@ class SecondFaultDraw:
         upsets = self._drawn(f"upset after {name}", struck * self._cycles)
         pulses = self._drawn(f"pulse after {name}", len(outputs) * self._cycles)
         sizes = (2 * len(pins), struck * self._cycles, len(outputs) * self._cycles)
+        drawn = (len(held), len(upsets), len(pulses))
         return SecondFaults(
             tuple((int(pins[number // 2]), number % 2) for number in held.tolist()),
             tuple(self._upset(number, flip_flops, bits) for number in upsets.tolist()),
@@ -119,7 +120,7 @@ class SecondFaultDraw:
                 Pulse(int(outputs[number // self._cycles]), number % self._cycles)
                 for number in pulses.tolist()
             ),
-            (len(held), len(upsets), len(pulses)) == sizes,
+            guarded.whole and sum(sizes) > 0 and drawn == sizes,
         )
 
     def _places(self, guarded: GuardedPlaces) -> tuple[Ints, Ints, Ints]:

@@ -83,8 +83,8 @@ class LatentFaults(Typed):
 
     @property
     def open(self) -> int:
-        """Those explored of which neither is known: they count as latent."""
-        return self.explored - self.latent - self.safe
+        """Those of which neither is known, and those that nothing followed: they count as latent."""
+        return self.quiet - self.latent - self.safe
 
 
 class UncoveredPair(Typed):

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -20,16 +20,19 @@ def cells_below(netlist: LogicNetlist, paths: Sequence[str]) -> Ints:
 
     A cell whose name is a path, or that with an index, is taken to lie below it: a register by its name.
     """
+    return np.array(innermost(netlist.names, paths), np.int32).reshape(netlist.cells)
+
+
+def innermost(names: Iterable[str], paths: Sequence[str]) -> list[int]:
+    """Return the place among `paths` of the innermost one that each name is or lies below, -1 for none."""
     place = {path: number for number, path in enumerate(paths)}
-    found = np.full(netlist.cells, -1, np.int32)
-    for cell, name in enumerate(netlist.names):
+    found = []
+    for name in names:
         around = name
-        while around:
-            if around in place:
-                found[cell] = place[around]
-                break
+        while around and around not in place:
             cut = max(around.rfind("."), around.rfind("["))
             around = around[:cut] if cut > 0 else ""
+        found.append(place.get(around, -1))
     return found
 
 

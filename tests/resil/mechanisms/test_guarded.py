@@ -12,7 +12,7 @@ import pytest
 from resil.campaign.campaign import load_campaign
 from resil.campaign.safety import SafetyMechanism
 from resil.errors import CampaignError
-from resil.mechanisms.marks import marked_design
+from resil.mechanisms.marks import StorageWithoutCells, marked_design, storage_without_cells
 from resil.mechanisms.measure import Measurement, MechanismSizes
 from resil.mechanisms.samples import SecondFaultDraw, Upset, drawn_pins
 from resil.prepare.netlist import logic_design
@@ -27,10 +27,10 @@ from resil.rtl_harness.logic.pulse_engine import PulseEngine
 from resil.rtl_harness.logic.sites import pin_sites, pulse_sites
 from resil.rtl_harness.logic.synthesis import logic_netlist
 from resil.rtl_harness.redundancy import Mechanism, ProtectionGroup, build_protection
-from resil.rtl_harness.redundancy.parts import mechanism_parts
+from resil.rtl_harness.redundancy.parts import LOCKSTEP, TIMER, MechanismPart, PartRole, mechanism_parts
 from testkit.once import made_once
 from tests.resil.mechanisms.test_measure import HARM, campaign_file, measured
-from tests.rtl_harness.redundancy.designs import core_work
+from tests.rtl_harness.redundancy.designs import CORE, core_work, target_of
 from tests.rtl_harness.redundancy.test_memories import MEMORY, core
 
 FIXTURES = (campaign_file, measured)
@@ -50,7 +50,8 @@ def coded(tmp_path_factory):
     elaboration = with_hardware(target, elaborate(target))
     netlist = logic_netlist(target, elaboration)
     instances = design_under_test(target, elaboration).instances
-    return target, elaboration, marked_design(netlist, mechanism_parts(instances), (), "here")
+    storage = storage_without_cells(target, elaboration, netlist)
+    return target, elaboration, marked_design(netlist, storage, mechanism_parts(instances), (), "here")
 
 
 def test_a_code_guards_its_memory_and_an_upset_of_it_shows_what_a_dead_decoder_hides(coded):
@@ -60,7 +61,8 @@ def test_a_code_guards_its_memory_and_an_upset_of_it_shows_what_a_dead_decoder_h
     assert len(own) > 50
     places = [marked.guarded(cell) for cell in own]
     number = [path for path, _ in netlist.gates.memories].index(MEMORY)
-    assert {place.memories for place in places} == {(number,)}
+    assert {(place.memories, place.whole) for place in places} == {((number,), False)}
+    assert [own.path for own in marked.storage] == [MEMORY]
     assert all(not len(place.cells) for place in places)
     element = next(e for e in elaboration.sites.elements if e.path == MEMORY)
     sites = pin_sites(elaboration.sites, netlist)
@@ -154,7 +156,7 @@ def test_a_pair_counts_only_if_its_second_fault_is_not_hazardous_by_itself(measu
 def test_mechanisms_of_the_campaign_are_cells_below_their_paths_and_guard_blocks(measured):
     netlist = measured.design.netlist
     own = SafetyMechanism("alert_major", None, ("stepper",), ("u_dut.u_count_q",))
-    marked = marked_design(netlist, (), (own,), "here")
+    marked = marked_design(netlist, (), (), (own,), "here")
     cell = next(c for c, name in enumerate(netlist.names) if name.startswith("u_dut.u_count_q.u_copy_a"))
     assert marked.kinds[cell] == "alert_major"
     guarded = {netlist.names[other] for other in marked.guarded(cell).cells}
@@ -163,9 +165,9 @@ def test_mechanisms_of_the_campaign_are_cells_below_their_paths_and_guard_blocks
     assert {netlist.block(netlist.number[name]) for name in guarded} == {"stepper"}
     wrong = dataclasses.replace(own, storage=("u_dut.u_nowhere",))
     with pytest.raises(CampaignError, match=r"expected cells below u_dut\.u_nowhere"):
-        marked_design(netlist, (), (wrong,), "here")
+        marked_design(netlist, (), (), (wrong,), "here")
     with pytest.raises(CampaignError, match="found none"):
-        marked_design(netlist, (), (), "here")
+        marked_design(netlist, (), (), (), "here")
 
 
 def test_pulses_after_a_fault_are_what_evaluations_of_all_gates_give(campaign_file):
@@ -174,7 +176,7 @@ def test_pulses_after_a_fault_are_what_evaluations_of_all_gates_give(campaign_fi
     design = logic_design(campaign, Progress())
     netlist = design.netlist
     declared = [SafetyMechanism("alert_major", None, ("stepper",), ("u_dut.u_count_q",))]
-    marked = marked_design(netlist, (), declared, "here")
+    marked = marked_design(netlist, (), (), declared, "here")
     made = Measurement(campaign, design, marked, MechanismSizes(1, 40, 10**6), 1, Progress())
     sites = pulse_sites(design.elaboration.sites, netlist)
     of_pin = {int(pin): sites.first + place for place, pin in enumerate(sites.pins)}
@@ -213,7 +215,7 @@ def test_pulses_after_a_fault_are_what_evaluations_of_all_gates_give(campaign_fi
 def test_without_pulses_second_faults_are_not_complete(measured):
     """The fault: a first fault was called safe though no pulse had followed it."""
     own = SafetyMechanism("alert_major", None, ("stepper",), ("u_dut.u_count_q",))
-    marked = marked_design(measured.design.netlist, (), (own,), "here")
+    marked = marked_design(measured.design.netlist, (), (), (own,), "here")
     pin = next(p for p, cell in enumerate(marked.netlist.pins["cell"]) if marked.kinds[int(cell)])
     draw = SecondFaultDraw(marked, [], 10, 1, 10**6)
     every = draw.after(pin, 0)
@@ -221,3 +223,120 @@ def test_without_pulses_second_faults_are_not_complete(measured):
     most = max(len(every.held), len(every.upsets))
     assert len(every.pulses) > most
     assert not SecondFaultDraw(marked, [], 10, 1, most).after(pin, 0).complete
+
+
+def declared(marked, *blocks, alarm="alert_major", storage=(), netlist=None):
+    """Cells below `u_count_q` as a mechanism that guards blocks, and a pin of it."""
+    own = SafetyMechanism(alarm, None, blocks, ("u_dut.u_count_q",))
+    found = marked_design(netlist or marked.netlist, storage, (), (own,), "here")
+    return found, next(p for p, c in enumerate(marked.netlist.pins["cell"]) if found.kinds[int(c)])
+
+
+def guarded(marked, pin):
+    return marked.guarded(int(marked.netlist.pins["cell"][pin]))
+
+
+def test_where_nothing_is_guarded_no_fault_is_safe_but_all_are_latent(measured):
+    """The fault: all of no second faults had done nothing, so every quiet fault was safe."""
+    marked, pin = declared(measured.marked, "nowhere")
+    seconds = SecondFaultDraw(marked, [], 10, 1, 10**6).after(pin, 0)
+    assert (seconds.all, seconds.complete) == ((), False)
+    row = measured._latent_row("all", [measured._quiet(Fault(pin, 0, held=0), seconds, [])])
+    assert (row.quiet, row.explored, row.safe, row.open, row.pairs) == (1, 0, 0, 1, 0)
+    assert measured._latent_share(row, complete=True) == (1.0, 0.0, 1.0)
+    assert measured._latent_share(row, complete=False).hi == 1.0
+
+
+def test_all_upsets_of_a_memory_are_not_all_of_its_faults(measured):
+    storage = [StorageWithoutCells("u_dut.mem_q", "stepper", 0)]
+    marked, pin = declared(measured.marked, "stepper", storage=storage)
+    bare, _ = declared(measured.marked, "stepper")
+    with_memory, without = (
+        SecondFaultDraw(own, [(2, 3)], 4, 1, 10**6).after(pin, 0) for own in (marked, bare)
+    )
+    assert len(set(with_memory.upsets)) == len(without.upsets) + 2 * 3 * 4
+    assert (with_memory.complete, without.complete) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("storage", "memories", "whole"),
+    [
+        (StorageWithoutCells("u_dut.mem_q", "stepper", 0), (0,), False),
+        (StorageWithoutCells("u_dut.latch_l", "stepper"), (), False),
+        (StorageWithoutCells("u_dut.mem_q", "other", 0), (), True),
+        (StorageWithoutCells("u_dut.mem_q", "", 0), (), True),
+        # Its own storage: nothing that it guards.
+        (StorageWithoutCells("u_dut.u_count_q.mem_q", "stepper", 0), (), True),
+    ],
+)
+def test_storage_without_cells_is_guarded_by_its_block(storage, memories, whole, measured):
+    marked, pin = declared(measured.marked, "stepper", storage=[storage])
+    assert (guarded(marked, pin).memories, guarded(marked, pin).whole) == (memories, whole)
+    everything, pin = declared(measured.marked, storage=[storage])
+    own = storage.path.startswith("u_dut.u_count_q.")
+    assert guarded(everything, pin).memories == (() if own or storage.memory < 0 else (0,))
+
+
+def test_cells_that_cannot_be_struck_keep_second_faults_from_being_complete(measured):
+    marked, pin = declared(measured.marked, "stepper")
+    cells = guarded(marked, pin).cells.tolist()
+    outside = next(cell for cell in range(marked.netlist.cells) if cell not in cells)
+    for cell, whole in ((cells[3], False), (outside, True)):
+        left_out = {marked.netlist.names[cell]: "it is looked at twice"}
+        netlist = dataclasses.replace(marked.netlist, left_out=left_out)
+        found, pin = declared(measured.marked, "stepper", netlist=netlist)
+        assert guarded(found, pin).whole == whole
+
+
+@pytest.mark.parametrize("alarm", ["secded", "alarms", "watchdog"])
+def test_an_alarm_of_the_campaign_may_be_named_as_a_kind_is(alarm, measured):
+    """The fault: it was taken for what resil builds under that name, and guarded nothing."""
+    plain, pin = declared(measured.marked, "stepper")
+    named, _ = declared(measured.marked, "stepper", alarm=alarm)
+    assert guarded(named, pin).cells.tolist() == guarded(plain, pin).cells.tolist() != []
+    assert named.part_of.tolist() == plain.part_of.tolist()
+
+
+def test_a_watchdog_guards_memories_and_so_does_what_collects_its_alarm(measured):
+    netlist = measured.marked.netlist
+    storage = [
+        StorageWithoutCells("u_dut.mem_q", "stepper", 0),
+        StorageWithoutCells("u_dut.u_round_q.mem_q", "stepper", 1),
+    ]
+    parts = [part for part in measured.marked.parts if not part.path.startswith("u_dut.u_round_q")]
+    timer = MechanismPart("u_dut.u_round_q", "u_dut.u_round_q", TIMER, PartRole.CHECK)
+    marked = marked_design(netlist, storage, [*parts, timer], (), "here")
+    first = {kind: marked.kinds.index(kind) for kind in (TIMER, "alarms")}
+    found = {kind: marked.guarded(cell) for kind, cell in first.items()}
+    assert found[TIMER].memories == found["alarms"].memories == (0,)
+    assert found[TIMER].cells.tolist() == found["alarms"].cells.tolist()
+    assert not found["alarms"].whole
+    assert {marked.kinds[cell] for cell in found[TIMER].cells} == {""}
+
+
+def test_a_block_in_lockstep_is_guarded_with_its_memories(measured):
+    netlist = measured.marked.netlist
+    parts = [
+        MechanismPart("u_dut.u_count_q", "u_dut.u_count_q", LOCKSTEP, PartRole.GUARDED),
+        MechanismPart("u_dut.u_round_q", "u_dut.u_count_q", LOCKSTEP, PartRole.COPY),
+        MechanismPart("u_dut.u_resil_alert", "u_dut.u_resil_alert", "alarms", PartRole.CHECK),
+    ]
+    storage = [
+        StorageWithoutCells(f"u_dut.{name}.mem_q", "stepper", number)
+        for number, name in enumerate(("u_count_q", "u_round_q", "u_other"))
+    ]
+    marked = marked_design(netlist, storage, parts, (), "here")
+    for kind in (LOCKSTEP, "alarms"):
+        found = marked.guarded(marked.kinds.index(kind))
+        assert (found.memories, found.whole) == ((0,), False)
+
+
+def test_latches_of_the_design_have_no_cells(tmp_path):
+    target = target_of(tmp_path, CORE)
+    elaboration = with_hardware(target, elaborate(target))
+    netlist = SimpleNamespace(gates=SimpleNamespace(memories=(("gen_dut.u_core.rom", 0), ("log_q", 0))))
+    found = storage_without_cells(target, elaboration, netlist)
+    assert [(own.path, own.memory) for own in found] == [
+        ("gen_dut.u_core.rom", 0),
+        ("gen_dut.u_core.on_l", -1),
+    ]

@@ -12,7 +12,7 @@ import pytest
 
 from resil.campaign.campaign import load_campaign
 from resil.cli import main
-from resil.mechanisms.marks import NO_PART, marked_design
+from resil.mechanisms.marks import NO_PART, marked_design, storage_without_cells
 from resil.mechanisms.measure import Measurement, MechanismSizes, measure_mechanisms
 from resil.mechanisms.text import mechanism_faults_text
 from resil.prepare.netlist import logic_design
@@ -63,7 +63,13 @@ def measured(campaign_file):
     campaign = load_campaign(campaign_file)
     design = logic_design(campaign, Progress())
     instances = design_under_test(design.target, design.elaboration).instances
-    marked = marked_design(design.netlist, mechanism_parts(instances), (), "here")
+    marked = marked_design(
+        design.netlist,
+        storage_without_cells(design.target, design.elaboration, design.netlist),
+        mechanism_parts(instances),
+        (),
+        "here",
+    )
     made = Measurement(campaign, design, marked, EVERYTHING, 1, Progress())
     with made.engine:
         yield made
