@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from resil.campaign.campaign import Campaign
+from resil.campaign.declared import declared_mechanisms
 from resil.errors import CampaignError
 from resil.files import write_text
 from resil.folder.provenance import now
@@ -217,6 +218,7 @@ class Measurement:
             hazardous_outcomes=tuple(self.campaign.hazardous),
             detection_cycles=self.limit,
             confidence=self.campaign.confidence,
+            declared=declared_mechanisms(self.campaign.safety, self.design.elaboration.sites.elements),
             whole=self._whole([*blocks.values(), mechanisms[0]]),
             blocks=tuple(blocks.values()),
             mechanisms=mechanisms,

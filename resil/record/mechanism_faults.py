@@ -100,14 +100,27 @@ class UncoveredPair(Typed):
     """What is seen of both."""
 
 
+class DeclaredMechanism(Typed):
+    """A mechanism of the campaign file that names its own storage."""
+
+    alarm: str
+    """That reports what it detects."""
+    blocks: tuple[str, ...]
+    """That it guards; none for all."""
+    storage: tuple[str, ...]
+    """Paths: what lies at or below one of them belongs to it."""
+    memories: tuple[str, ...]
+    """Memories in the blocks that it guards, by path: the block map may change where no cell does."""
+
+
 class MechanismFaults(Document):
     """Coverage of permanent faults in gates, and what faults in mechanisms do, alone and with others."""
 
     FILE: ClassVar[str] = "mechanism-faults.json"
-    SCHEMA: ClassVar[Literal[2]] = 2
+    SCHEMA: ClassVar[Literal[3]] = 3
     REMEDY: ClassVar[str] = "make it again with: resil mechanisms CAMPAIGN.toml --out DIR"
 
-    schema_number: Literal[2] = Field(alias="schema")
+    schema_number: Literal[3] = Field(alias="schema")
     """Of this file."""
     campaign: str
     """Name of the campaign file's campaign."""
@@ -125,6 +138,8 @@ class MechanismFaults(Document):
     """Cycles from fault to alarm after which that is late; null if it never is."""
     confidence: Share
     """Of each interval by itself."""
+    declared: tuple[DeclaredMechanism, ...]
+    """Mechanisms of the campaign file that the answer is about, beside those that resil has built."""
     whole: PinFaults
     """All cells."""
     blocks: tuple[PinFaults, ...]

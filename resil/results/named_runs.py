@@ -262,7 +262,14 @@ def _named(
         rate = sum(own for (_, kind), own in raw.items() if kind == LOGIC)
         count = sum(own for (_, kind, _), own in bits.items() if kind == LOGIC)
         netlist = recorded_definition(found.path).get(_NETLIST, "")
-        pins = latent_pins(campaign, settings.mechanism_faults, bench.hashes, netlist, rate / count)
+        pins = latent_pins(
+            campaign,
+            settings.mechanism_faults,
+            bench.hashes,
+            bench.sites.elements,
+            netlist,
+            rate / count,
+        )
     labels = tuple(sorted(by_input)) if over_inputs else ()
     inputs = [_groups(raw, bits, by_input[label]) for label in labels]
     confidence = campaign.confidence

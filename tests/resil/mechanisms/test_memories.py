@@ -3,16 +3,22 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from resil.campaign.campaign import load_campaign
 from resil.campaign.safety import SafetyMechanism
+from resil.errors import StoreError
 from resil.mechanisms.marks import marked_design, storage_without_cells
 from resil.mechanisms.measure import Measurement, MechanismSizes, measure_mechanisms
 from resil.mechanisms.samples import SecondFaultDraw
 from resil.prepare.netlist import logic_design
 from resil.progress import Progress
+from resil.record.mechanism_faults import MechanismFaults
+from resil.results.pair_evidence import latent_pins
 from resil.rtl_harness.faults import Fault
+from testkit.errors import about
 from tests.resil.mechanisms.guarded_ram import ram_campaign
 
 MEMORY = "u_dut.u_ram.mem_q"
@@ -84,3 +90,31 @@ def test_memories_are_struck_beside_gates_and_are_never_all_that_there_is(design
     assert not both.complete
     every = marked(design).guarded(int(netlist.pins["cell"][pin]))
     assert (every.memories, every.whole) == ((number,), False)
+
+
+def test_an_answer_is_taken_for_the_mechanisms_that_it_was_made_for_alone(campaign, design, tmp_path):
+    """The fault: another campaign took it, whose mechanism guards more."""
+    found = measure_mechanisms(campaign, tmp_path, MechanismSizes(1, 20, 2))
+    assert [own.plain() for own in found.declared] == [
+        {"alarm": "error", "blocks": ["ram"], "storage": ["u_dut.u_check"], "memories": [MEMORY]}
+    ]
+    hashes, elements = found.hashes, design.elaboration.sites.elements
+    pins = latent_pins(campaign, tmp_path, hashes, elements, hashes["netlist"], 1.0)
+    assert pins.latent == found.latent[0].quiet
+    other = load_campaign(ram_campaign(tmp_path))
+    said = f'"error" that guards all blocks .*{MEMORY}.*, found "error" that guards ram .*; run resil mech'
+    with pytest.raises(StoreError, match=said, check=about("mechanism_faults")):
+        latent_pins(other, tmp_path, hashes, elements, hashes["netlist"], 1.0)
+    # The block map has moved the memory, and no cell with it.
+    moved = [own for own in elements if own.path != MEMORY]
+    with pytest.raises(StoreError, match=f"memories {MEMORY}", check=about("mechanism_faults")):
+        latent_pins(campaign, tmp_path, hashes, moved, hashes["netlist"], 1.0)
+
+
+def test_an_answer_of_an_older_schema_is_refused_with_what_to_do(campaign, design, tmp_path):
+    found = measure_mechanisms(campaign, tmp_path, MechanismSizes(1, 20, 2))
+    plain = {**found.plain(), "schema": MechanismFaults.SCHEMA - 1}
+    del plain["declared"]
+    (tmp_path / MechanismFaults.FILE).write_text(json.dumps(plain))
+    with pytest.raises(StoreError, match="expected schema 3, found 2; make it again with: resil mechanisms"):
+        latent_pins(campaign, tmp_path, found.hashes, design.elaboration.sites.elements, "", 1.0)

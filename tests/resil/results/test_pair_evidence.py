@@ -8,10 +8,12 @@ from types import SimpleNamespace
 
 import pytest
 
+from resil.campaign.safety import SafetyMechanism, SafetySettings
 from resil.errors import StoreError
 from resil.record.mechanism_faults import MechanismFaults
 from resil.results.named_run import NamedRun
 from resil.results.pair_evidence import latent_pins
+from resil.rtl_harness.design.sites import StorageElement
 from resil.stats.evidence import Evidence, PooledGroup
 from resil.stats.judgement import Kind
 from resil.stats.safety import LatentPins, lfm_row
@@ -52,6 +54,7 @@ def document(**changes):
         "hazardous_outcomes": ["sdc_critical", "hang"],
         "detection_cycles": None,
         "confidence": 0.95,
+        "declared": [],
         "whole": whole,
         "blocks": [],
         "mechanisms": [whole],
@@ -74,7 +77,7 @@ CAMPAIGN = SimpleNamespace(hazardous=("hang", "sdc_critical"), safety=None)
 
 
 def test_all_that_is_not_shown_to_be_safe_counts_as_latent(tmp_path):
-    found = latent_pins(CAMPAIGN, written(tmp_path), {"rtl": "r", "network": "w", "other": "x"}, "n", 0.5)
+    found = latent_pins(CAMPAIGN, written(tmp_path), {"rtl": "r", "network": "w", "other": "x"}, (), "n", 0.5)
     # 20 of 40 quiet ones are safe; two were not followed at all. 600 faults are 300 pins.
     assert found == LatentPins(150.0, 20, 100, complete=False)
 
@@ -93,12 +96,70 @@ def test_all_that_is_not_shown_to_be_safe_counts_as_latent(tmp_path):
 def test_an_answer_about_something_else_is_refused(changes, why, tmp_path):
     folder = written(tmp_path, **changes)
     with pytest.raises(StoreError, match=why, check=about("mechanism_faults")):
-        latent_pins(CAMPAIGN, folder, {"rtl": "r", "network": "w"}, "n", 0.5)
+        latent_pins(CAMPAIGN, folder, {"rtl": "r", "network": "w"}, (), "n", 0.5)
+
+
+ELEMENTS = (
+    StorageElement("u.mac.mem_q", "sram", 17, 64, "mac"),
+    StorageElement("u.mac.sum_q", "ff", 8, 1, "mac"),
+    StorageElement("u.top.mem_q", "sram", 17, 64, ""),
+)
+GUARDS = {"alarm": "error", "blocks": ["mac"], "storage": ["u.check"], "memories": ["u.mac.mem_q"]}
+
+
+def guarding(*mechanisms):
+    settings = SafetySettings((), mechanisms=mechanisms)
+    return SimpleNamespace(hazardous=("hang", "sdc_critical"), safety=settings)
+
+
+def test_an_answer_holds_for_the_mechanisms_that_name_the_same_storage_and_blocks(tmp_path):
+    own = SafetyMechanism("error", 0.9, ("mac",), ("u.check",))
+    folder = written(tmp_path, declared=[GUARDS])
+    # A mechanism without storage of its own has no gates that could be held.
+    for campaign in (guarding(own), guarding(SafetyMechanism("other", 0.5, ("mac",)), own)):
+        assert latent_pins(campaign, folder, {}, ELEMENTS, "n", 0.5).latent == 20
+    both = SafetyMechanism("error", None, ("top", "mac", "mac"), ("u.check", "u.also"))
+    twice = {**GUARDS, "blocks": ["mac", "top"], "storage": ["u.also", "u.check"]}
+    assert latent_pins(guarding(both), written(tmp_path, declared=[twice]), {}, ELEMENTS, "n", 0.5)
+
+
+@pytest.mark.parametrize(
+    ("mechanisms", "elements", "why"),
+    [
+        ((), ELEMENTS, 'this campaign, nothing in its place, found "error" that guards mac'),
+        ((SafetyMechanism("error", None, ("mac",)),), ELEMENTS, "nothing in its place, found"),
+        (
+            (SafetyMechanism("error", None, (), ("u.check",)),),
+            ELEMENTS,
+            r'"error" that guards all blocks \(memories u.mac.mem_q, u.top.mem_q\) with storage u.check',
+        ),
+        ((SafetyMechanism("other", None, ("mac",), ("u.check",)),), ELEMENTS, '"other" .*, found "error"'),
+        (
+            (SafetyMechanism("error", None, ("mac",), ("u.also",)),),
+            ELEMENTS,
+            "storage u.also, found .*u.check",
+        ),
+        ((SafetyMechanism("error", None, ("mac",), ("u.check",)),), ELEMENTS[1:], "guards mac with storage"),
+        (
+            (
+                SafetyMechanism("error", None, ("mac",), ("u.check",)),
+                SafetyMechanism("more", None, (), ("u.more",)),
+            ),
+            ELEMENTS,
+            '"more" .*, found nothing in its place; run resil mechanisms on this campaign',
+        ),
+    ],
+)
+def test_an_answer_about_other_mechanisms_is_refused(mechanisms, elements, why, tmp_path):
+    """The fault: it was taken, and gates of a mechanism that it does not know were in no row at all."""
+    folder = written(tmp_path, declared=[GUARDS])
+    with pytest.raises(StoreError, match=why, check=about("mechanism_faults")):
+        latent_pins(guarding(*mechanisms), folder, {}, elements, "n", 0.5)
 
 
 def test_a_folder_without_an_answer_is_refused(tmp_path):
     with pytest.raises(StoreError, match="expected what resil mechanisms writes"):
-        latent_pins(CAMPAIGN, tmp_path, {}, "n", 0.5)
+        latent_pins(CAMPAIGN, tmp_path, {}, (), "n", 0.5)
 
 
 def test_the_row_takes_gates_by_pairs_and_storage_as_before():
