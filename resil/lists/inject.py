@@ -4,19 +4,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
+from typing import TypeAlias
 
-from resil.bench.bench import Bench
-from resil.bench.site_list import block_name, site_named
+from resil.bench.site_list import block_name
 from resil.campaign.campaign import Campaign
-from resil.campaign.fault_settings import BRIDGE, LOGIC, OPEN
 from resil.campaign.text import resolved_text
 from resil.errors import ConsistencyError, ResilError
-from resil.faults.plan import model_of
 from resil.files import write_text
-from resil.lists.rows import UPSET, ListedFault, read_list, write_rows
+from resil.lists.on_design import PlacedList, on_design
+from resil.lists.rows import UPSET, read_list, write_rows
 from resil.prepare.bench import prepare
 from resil.progress import Progress
 from resil.record.listed import (
@@ -39,7 +38,7 @@ from resil.stats.intervals import clopper_pearson
 
 ROWS, CAMPAIGN = "faults.csv", "campaign.toml"
 TOTAL = "total"
-_SHOWN = 8
+Columns: TypeAlias = dict[str, list[str | int | float]]
 _STATUS_OF = {
     Seen.MASKED: SAFE,
     Seen.LATENT: LATENT,
@@ -68,12 +67,13 @@ def run_list(
     """
     require_empty(out)
     progress = progress or Progress()
-    rows = read_list(file)
+    listed = read_list(file)
     bench = prepare(campaign, progress, simulates=True)
     require_all_mapped(bench)
-    sites = _sites(bench, rows, file)
-    _require_holdable(bench, rows, sites, file)
-    _require_model(campaign, bench, rows, sites, file)
+    placed = on_design(bench, listed)
+    placed.require_injectable(campaign.faults.model)
+    if random:
+        placed.require_equal_weights()
     found: dict[int, Injection | None] = {}
     engines = [bench.engine(position) for position in range(len(bench.inputs))]
     for engine in engines:
@@ -83,33 +83,33 @@ def run_list(
         with progress.working("running without a fault"):
             goldens = golden_runs(bench, engines)
             compared_goldens(campaign, bench, goldens, progress)
-        _require_in_time(bench, rows, [run.cycles for run in goldens], file)
-        progress.stage(f"injecting {len(rows):,} faults of {file.name}")
+        placed.require_in_time([run.cycles for run in goldens])
+        progress.stage(f"injecting {len(listed.rows):,} faults of {file.name}")
         for position, engine in enumerate(engines):
             faults: dict[Fault, list[int]] = {}
-            for number, (row, site) in enumerate(zip(rows, sites, strict=True)):
-                if _position(bench, row) != position:
+            for number, own in enumerate(placed.faults):
+                if own.position != position:
                     continue
-                if bench.sites.hardware(site) is not None:
+                if not own.exists:
                     found[number] = None
                     continue
-                faults.setdefault(Fault(site, row.time, held=row.held), []).append(number)
+                faults.setdefault(own.fault, []).append(number)
             with progress.working("injecting"):
                 for injection in engine.run([*faults]):
                     found |= dict.fromkeys(faults[injection.fault], injection)
     finally:
         for engine in engines:
             engine.__exit__(None, None, None)
-    for number, row in enumerate(rows):
+    for number, row in enumerate(listed.rows):
         if number not in found:
             raise ConsistencyError(
                 f"{row.site}, {row.type}, {row.time}: expected an answer of the engine, found none; "
                 "please report it"
             )
-    injections = [found[number] for number in range(len(rows))]
+    injections = [found[number] for number in range(len(listed.rows))]
     statuses = [_status(injection) for injection in injections]
-    columns = _columns(bench, rows, sites, statuses, SIMULATED) | _outcomes(injections)
-    return _written(campaign, bench, file, out, columns, (SIMULATED, campaign.execution.engine), random)
+    by = (SIMULATED, campaign.execution.engine)
+    return _written(campaign, placed, statuses, out, by, random, _outcomes(injections))
 
 
 def import_results(
@@ -120,73 +120,18 @@ def import_results(
     Arguments and errors as `run_list`; nothing is simulated.
     """
     require_empty(out)
-    rows = read_list(file, with_status=True)
-    bench = prepare(campaign, progress or Progress())
-    sites = _sites(bench, rows, file)
-    columns = _columns(bench, rows, sites, [row.status for row in rows], IMPORTED)
-    return _written(campaign, bench, file, out, columns, (IMPORTED, ""), random)
+    listed = read_list(file, with_status=True)
+    placed = on_design(prepare(campaign, progress or Progress()), listed)
+    if random:
+        placed.require_equal_weights()
+    statuses = [own.row.status for own in placed.faults]
+    return _written(campaign, placed, statuses, out, (IMPORTED, ""), random)
 
 
 def require_empty(out: Path) -> None:
     """Refuse a folder that holds something: results of lists and of runs are never mixed."""
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise ResilError(f"{out}: expected no such folder, or an empty one; give another --out", "--out")
-
-
-def _sites(bench: Bench, rows: Sequence[ListedFault], file: Path) -> list[int]:
-    """Return the number of the site of each row; what the design does not have is an error, all at once."""
-    found: dict[str, int] = {}
-    wrong: list[str] = []
-    for name in dict.fromkeys(row.site for row in rows):
-        try:
-            found[name] = site_named(bench.sites, name)
-        except ResilError as error:
-            wrong.append(str(error).removeprefix("--site: "))
-    labels = {row.input for row in rows} - {-1, *bench.inputs}
-    wrong += [f"input: expected one of {', '.join(map(str, bench.inputs))}, found {own}" for own in labels]
-    if wrong:
-        more = f"\nand {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else ""
-        raise ResilError(f"{file}: " + "\n".join(wrong[:_SHOWN]) + more, "LIST")
-    return [found[row.site] for row in rows]
-
-
-def _require_holdable(bench: Bench, rows: Sequence[ListedFault], sites: Sequence[int], file: Path) -> None:
-    for row, site in zip(rows, sites, strict=True):
-        if row.held is not None and bench.sites[site].element.path in bench.latches:
-            raise ResilError(
-                f"{file}: {row.site}: expected a bit that can be held, found a latch; leave it out", "LIST"
-            )
-
-
-def _require_model(
-    campaign: Campaign, bench: Bench, rows: Sequence[ListedFault], sites: Sequence[int], file: Path
-) -> None:
-    """Refuse faults in logic that are not of the campaign's model, which says what a value at a site is."""
-    model = campaign.faults.model
-    for row, site in zip(rows, sites, strict=True):
-        own = model_of(row.type)
-        in_logic = bench.sites[site].element.kind == LOGIC
-        if own != model and (own in (OPEN, BRIDGE) or (own is not None and in_logic)):
-            raise ResilError(
-                f'{file}: {row.site}: type: expected faults of the campaign\'s model = "{model}" in logic, '
-                f'found {row.type}; write model = "{own}" with kinds = ["{LOGIC}"], or leave it out',
-                "LIST",
-            )
-
-
-def _require_in_time(bench: Bench, rows: Sequence[ListedFault], cycles: Sequence[int], file: Path) -> None:
-    for row in rows:
-        last = cycles[_position(bench, row)]
-        if row.time >= last:
-            raise ResilError(
-                f"{file}: {row.site}: time: expected a cycle of the run without a fault, 0 to {last - 1:,}, "
-                f"found {row.time:,}; times are cycles of the clock after reset",
-                "LIST",
-            )
-
-
-def _position(bench: Bench, row: ListedFault) -> int:
-    return 0 if row.input == -1 else bench.inputs.index(row.input)
 
 
 def _status(injection: Injection | None) -> str:
@@ -198,21 +143,22 @@ def _status(injection: Injection | None) -> str:
     return _STATUS_OF[injection.seen]
 
 
-def _columns(
-    bench: Bench, rows: Sequence[ListedFault], sites: Sequence[int], statuses: Sequence[str], origin: str
-) -> dict[str, list[str | int]]:
+def _columns(placed: PlacedList, statuses: Sequence[str], origin: str) -> Columns:
+    bench, rows = placed.bench, placed.listed.rows
     return {
         "site": [row.site for row in rows],
         "type": [row.type for row in rows],
         "time": [row.time if row.type == UPSET else "" for row in rows],
-        "input": [bench.inputs[_position(bench, row)] for row in rows],
-        "block": [block_name(bench.sites[site].element.block) for site in sites],
+        "input": [bench.inputs[own.position] for own in placed.faults],
+        "bits": [row.bits for row in rows],
+        "weight": ["" if row.weight is None else row.weight for row in rows],
+        "block": [block_name(bench.sites[own.fault.site].element.block) for own in placed.faults],
         "status": [*statuses],
         "origin": [origin] * len(rows),
     }
 
 
-def _outcomes(injections: Sequence[Injection | None]) -> dict[str, list[str | int]]:
+def _outcomes(injections: Sequence[Injection | None]) -> Columns:
     return {
         "outcome": ["" if own is None else own.outcome.value for own in injections],
         "alarm": ["" if own is None or own.detected is None else own.detected.alarm for own in injections],
@@ -225,24 +171,28 @@ def _outcomes(injections: Sequence[Injection | None]) -> dict[str, list[str | in
 
 def _written(
     campaign: Campaign,
-    bench: Bench,
-    file: Path,
+    placed: PlacedList,
+    statuses: Sequence[str],
     out: Path,
-    columns: Mapping[str, Sequence[str | int]],
     by: tuple[str, str],
     random: bool,
+    more: Columns | None = None,
 ) -> ListedResults:
+    file = placed.listed.file
+    columns = _columns(placed, statuses, by[0]) | (more or {})
     results = ListedResults(
-        schema=1,
+        schema=2,
         campaign=campaign.name,
-        target=bench.target_name,
+        target=placed.bench.target_name,
         origin=by[0],
         engine=by[1],
         source=file.name,
         digest=sha256(file.read_bytes()).hexdigest(),
         random=random,
+        weighted=placed.listed.weighted,
         blocks=_blocks(columns),
-        coverage=_coverage(columns["status"]) if random else None,
+        coverage=_coverage(placed, statuses, random),
+        remarks=_remarks(placed),
     )
     out.mkdir(parents=True, exist_ok=True)
     write_rows(out / ROWS, columns)
@@ -251,7 +201,7 @@ def _written(
     return results
 
 
-def _blocks(columns: Mapping[str, Sequence[str | int]]) -> tuple[ListedBlock, ...]:
+def _blocks(columns: Columns) -> tuple[ListedBlock, ...]:
     pairs = [*zip(columns["block"], columns["status"], strict=True)]
     counts = {str(block): Counter(s for own, s in pairs if own == block) for block, _ in pairs}
     counts[TOTAL] = Counter(status for _, status in pairs)
@@ -261,13 +211,31 @@ def _blocks(columns: Mapping[str, Sequence[str | int]]) -> tuple[ListedBlock, ..
     )
 
 
-def _coverage(statuses: Sequence[str | int]) -> ListedCoverage | None:
+def _coverage(placed: PlacedList, statuses: Sequence[str], random: bool) -> ListedCoverage | None:
+    """Return the coverage of a random sample, or of a list that says what each fault stands for."""
     counts = Counter(statuses)
     harmful = counts[DETECTED] + counts[OBSERVED]
-    if not harmful:
+    if not harmful or not (random or placed.listed.weighted):
         return None
-    found = clopper_pearson(counts[DETECTED], harmful)
-    return ListedCoverage(estimate=counts[DETECTED] / harmful, lo=found.lo, hi=found.hi)
+    sums = {DETECTED: 0.0, OBSERVED: 0.0}
+    for row, status in zip(placed.listed.rows, statuses, strict=True):
+        if status in sums:
+            sums[status] += 1.0 if row.weight is None else row.weight
+    estimate = sums[DETECTED] / sum(sums.values())
+    found = clopper_pearson(counts[DETECTED], harmful) if random else None
+    return ListedCoverage(
+        estimate=estimate, lo=None if found is None else found.lo, hi=None if found is None else found.hi
+    )
+
+
+def _remarks(placed: PlacedList) -> tuple[str, ...]:
+    """Return what limits what the results say."""
+    remarks = []
+    if placed.listed.unread:
+        remarks.append(
+            f"There are columns of the list that were not read: {', '.join(placed.listed.unread)}."
+        )
+    return tuple(remarks)
 
 
 def results_text(results: ListedResults, width: int | None = None) -> str:
@@ -284,12 +252,20 @@ def results_text(results: ListedResults, width: int | None = None) -> str:
     )
     lines = [f"{results.target}, faults of {results.source}, {made}.", ""]
     lines += [Table("What came of them", columns, tuple(rows)).text(width)]
-    if results.coverage is not None:
-        own = results.coverage
-        lines.append(
-            f"Diagnostic coverage in the population that the list is a random sample of: {own.estimate:.2%} "
-            f"({own.lo:.2%} to {own.hi:.2%})."
-        )
-    else:
-        lines.append("Shares are those of this list: no rate and no verdict follow from it.")
+    lines += [_coverage_text(results), *(f"Remark: {remark}" for remark in results.remarks)]
     return "\n".join(lines)
+
+
+def _coverage_text(results: ListedResults) -> str:
+    own = results.coverage
+    if own is None:
+        return "Shares are those of this list: no rate and no verdict follow from it."
+    if own.lo is None or own.hi is None:
+        return (
+            f"Diagnostic coverage of what the faults of this list stand for, a ratio of weights: "
+            f"{own.estimate:.2%}. It has no limits here: those of a run are in its verdict."
+        )
+    return (
+        f"Diagnostic coverage in the population that the list is a random sample of: {own.estimate:.2%} "
+        f"({own.lo:.2%} to {own.hi:.2%})."
+    )

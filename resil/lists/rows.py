@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fault lists as files: read and written in this one place, as CSV, Parquet, or a fault a line.
 
-A row has `site`, `type` and `time`, and may have `input` and `status`. The columns are open for further
-types: what strikes logic has a pin as its site.
+A row has `site`, `type` and `time`, and may have `input`, `status`, `bits` and `weight`. The columns are open
+for further types: what strikes logic has a pin as its site.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import inf, nan
 from pathlib import Path
 
 import pyarrow as pa
@@ -42,6 +43,14 @@ _STATUS_ALIKE = {
     **{"du": "observed", "dangerous undetected": "observed", "dangerous_undetected": "observed"},
     **{"not observed": "safe", "masked": "safe", "ut": "untestable", "uu": "untestable"},
 }
+# Columns of a line without a head, in their order.
+PLACED = ("site", "type", "time", "input", "status")
+# Those that are read; and those that resil writes beside them, which say nothing more of the fault.
+_READ = (*PLACED, "bits", "weight")
+_WRITTEN = (
+    *("reason", "hazardous", "fit", "block", "injection"),
+    *("origin", "outcome", "alarm", "alarm_cycle", "end_cycle"),
+)
 _SHOWN = 8
 
 
@@ -55,6 +64,8 @@ class ListedFault:
         time: Cycle after reset; 0 of a permanent fault.
         input: Label of the input; -1 for the first.
         status: What another tool says came of it; "" in a list that is to be injected.
+        bits: Bits that an upset flips: that of the site, and those next to it.
+        weight: Faults that it stands for, in any unit; None if the list has no weights.
     """
 
     site: str
@@ -62,6 +73,8 @@ class ListedFault:
     time: int = 0
     input: int = -1
     status: str = ""
+    bits: int = 1
+    weight: float | None = None
 
     @property
     def held(self) -> int | None:
@@ -69,7 +82,27 @@ class ListedFault:
         return {STUCK_0: 0, STUCK_1: 1, OPEN_0: 0, OPEN_1: 1, BRIDGE: 0}.get(self.type)
 
 
-def read_list(file: Path, *, with_status: bool = False) -> list[ListedFault]:
+@dataclass(frozen=True)
+class FaultList:
+    """A fault list as it was read.
+
+    Attributes:
+        file: Where it was.
+        rows: Its faults, in their order.
+        unread: Columns that mean nothing to resil.
+    """
+
+    file: Path
+    rows: tuple[ListedFault, ...]
+    unread: tuple[str, ...] = ()
+
+    @property
+    def weighted(self) -> bool:
+        """Whether its faults have weights."""
+        return self.rows[0].weight is not None
+
+
+def read_list(file: Path, *, with_status: bool = False) -> FaultList:
     """Read a fault list; with `with_status` what came of each fault, too.
 
     Raises:
@@ -77,25 +110,42 @@ def read_list(file: Path, *, with_status: bool = False) -> list[ListedFault]:
     """
     rows: list[ListedFault] = []
     wrong: list[str] = []
+    columns: dict[str, None] = {}
     for number, row in _rows(file):
+        columns |= dict.fromkeys(row)
         try:
             rows.append(_fault(row, with_status))
         except ValueError as error:
             wrong.append(f"row {number}: {error}")
-    twice = Counter((own.site, own.type, own.time, own.input) for own in rows)
+    twice = Counter((own.site, own.type, own.time, own.input, own.bits) for own in rows)
     wrong += [f"{key[0]}, {key[1]}, {key[2]}: is there {n} times" for key, n in twice.items() if n > 1]
+    bare = sum(own.weight is None for own in rows)
+    if 0 < bare < len(rows):
+        wrong.append(
+            f"weight: expected one in every row or in none, found {bare:,} of {len(rows):,} rows without"
+        )
+    require_none(file, wrong)
+    if not rows:
+        raise ResilError(f"{file}: expected at least one fault, found none; list faults", "LIST")
+    return FaultList(file, tuple(rows), _unread(columns))
+
+
+def require_none(file: Path, wrong: Sequence[str]) -> None:
+    """Refuse a list of which something is wrong; the first of that are all named."""
     if wrong:
         more = f"\nand {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else ""
         raise ResilError(f"{file}: " + "\n".join(wrong[:_SHOWN]) + more + "\ncorrect the list", "LIST")
-    if not rows:
-        raise ResilError(f"{file}: expected at least one fault, found none; list faults", "LIST")
-    return rows
+
+
+def _unread(columns: Iterable[str]) -> tuple[str, ...]:
+    """Return the columns that mean nothing here; one without a name has the numbers of rows."""
+    return tuple(name for name in columns if name and name not in (*_READ, *_WRITTEN))
 
 
 def _rows(file: Path) -> Iterator[tuple[int, Mapping[str, str]]]:
     if file.suffix == ".parquet":
         for number, row in enumerate(read_parquet(file).to_pylist(), 1):
-            yield number, {str(k).lower(): "" if v is None else str(v) for k, v in row.items()}
+            yield number, {str(k).strip().lower(): "" if v is None else str(v) for k, v in row.items()}
         return
     try:
         text = file.read_text(encoding="utf-8-sig")
@@ -109,28 +159,36 @@ def _rows(file: Path) -> Iterator[tuple[int, Mapping[str, str]]]:
         for number, row in enumerate(csv.DictReader(io.StringIO("\n".join([",".join(head), *lines[1:]]))), 1):
             yield number, {str(k): (v or "") if isinstance(v, str) else "" for k, v in row.items()}
         return
-    names = [own.name for own in fields(ListedFault)]
     for number, line in enumerate(lines, 1):
         # What a list of resil says of a fault besides has its name before it.
-        words = [word for word in line.replace(",", " ").split() if "=" not in word]
-        if len(words) > len(names):
+        words, named = [], {}
+        for word in line.replace(",", " ").split():
+            name, is_named, value = word.partition("=")
+            if is_named:
+                named[name.lower()] = value
+            else:
+                words.append(word)
+        if len(words) > len(PLACED):
             raise ResilError(
-                f"{file}: row {number}: expected {' '.join(names)}, found {line!r}; correct it", "LIST"
+                f"{file}: row {number}: expected {' '.join(PLACED)}, found {line!r}; correct it", "LIST"
             )
-        yield number, dict(zip(names, words, strict=False))
+        yield number, {**named, **dict(zip(PLACED, words, strict=False))}
 
 
 def _fault(row: Mapping[str, str], with_status: bool) -> ListedFault:
     site = row.get("site", "").strip()
     if not site:
         raise ValueError("expected a site, found none")
-    kind = row.get("type", "").strip().lower() or UPSET
+    kind = row.get("type", "").strip().lower() or _untyped(row)
     if kind not in _ALIKE:
         raise ValueError(f"type: expected one of {', '.join(TYPES)}, found {kind!r}")
     type_ = _ALIKE[kind]
     time = row.get("time", "").strip()
     if type_ == UPSET and not time:
         raise ValueError("time: expected the cycle of the upset, found none")
+    bits = _number("bits", row.get("bits", "").strip() or "1", least=1)
+    if type_ != UPSET and bits > 1:
+        raise ValueError(f"bits: expected 1 of a permanent fault, found {bits}")
     status = row.get("status", "").strip().lower()
     if with_status and status not in _STATUS_ALIKE:
         raise ValueError(f"status: expected one of {', '.join(STATUSES)}, found {status!r}")
@@ -140,20 +198,46 @@ def _fault(row: Mapping[str, str], with_status: bool) -> ListedFault:
         0 if type_ != UPSET else _number("time", time),
         _number("input", row["input"]) if row.get("input", "").strip() not in ("", "-1") else -1,
         _STATUS_ALIKE[status] if with_status else "",
+        bits,
+        _weight(row.get("weight", "").strip()),
     )
 
 
-def _number(name: str, text: str) -> int:
-    if not text.strip().isdecimal():
-        raise ValueError(f"{name}: expected a number from 0 on, found {text!r}")
+def _untyped(row: Mapping[str, str]) -> str:
+    """Return the type of a row that names none: an upset, unless another column names a permanent fault."""
+    for name in _unread(row):
+        found = row[name].strip().lower()
+        if found.startswith("stuck") or _ALIKE.get(found, UPSET) != UPSET:
+            raise ValueError(
+                f"type: expected a column of this name, found {row[name].strip()!r} in the column {name!r}; "
+                "name that column type"
+            )
+    return UPSET
+
+
+def _number(name: str, text: str, least: int = 0) -> int:
+    if not text.strip().isdecimal() or int(text) < least:
+        raise ValueError(f"{name}: expected a number from {least} on, found {text!r}")
     return int(text)
+
+
+def _weight(text: str) -> float | None:
+    if not text:
+        return None
+    try:
+        found = float(text)
+    except ValueError:
+        found = nan
+    if not 0.0 < found < inf:
+        raise ValueError(f"weight: expected a number above 0, found {text!r}")
+    return found
 
 
 def write_rows(file: Path, columns: Mapping[str, Sequence[str | int | float]]) -> None:
     """Write a list with what came of it: columns of one length, by the file's suffix.
 
-    CSV, Parquet, or, with another suffix, a fault a line: the columns of `ListedFault`, then those that are
-    not empty as `name=value`.
+    CSV, Parquet, or, with another suffix, a fault a line: the columns of `PLACED`, then those that are not
+    empty as `name=value`.
     """
     if file.suffix == ".parquet":
         write_file(
@@ -162,7 +246,7 @@ def write_rows(file: Path, columns: Mapping[str, Sequence[str | int | float]]) -
         return
     if file.suffix != ".csv":
         places = {name: place for place, name in enumerate(columns)}
-        first = [places[own.name] for own in fields(ListedFault)]
+        first = [places[name] for name in PLACED]
         others = [(name, place) for name, place in places.items() if place not in first]
         write_text(
             file, "".join(f"{_line(row, first, others)}\n" for row in zip(*columns.values(), strict=True))

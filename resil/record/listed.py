@@ -36,21 +36,21 @@ class ListedCoverage(Typed):
     """Detected faults among those that were detected or observed, in the population that was drawn from."""
 
     estimate: Share
-    """In the list."""
-    lo: Share
-    """Lower limit, 95 %, exact."""
-    hi: Share
-    """Upper limit."""
+    """In the list; the ratio of weights if it has some."""
+    lo: Share | None
+    """Lower limit, 95 %, exact; null if the list is no random sample."""
+    hi: Share | None
+    """Upper limit, likewise."""
 
 
 class ListedResults(Document):
     """What came of the faults of a list. No rates and no verdict: who made the list chose its faults."""
 
     FILE: ClassVar[str] = "listed.json"
-    SCHEMA: ClassVar[Literal[1]] = 1
+    SCHEMA: ClassVar[Literal[2]] = 2
     REMEDY: ClassVar[str] = "make it again with: resil run CAMPAIGN.toml --faults LIST, or resil import"
 
-    schema_number: Literal[1] = Field(alias="schema")
+    schema_number: Literal[2] = Field(alias="schema")
     """Of this file."""
     campaign: str
     """Name of the campaign whose design was struck."""
@@ -66,7 +66,12 @@ class ListedResults(Document):
     """SHA-256 of that file."""
     random: bool
     """Whether whoever made the list says that it is a random sample of equally likely faults."""
+    weighted: bool
+    """Whether the list says by weights what each fault stands for."""
     blocks: tuple[ListedBlock, ...]
     """Of each block that the list strikes, then `total`."""
     coverage: ListedCoverage | None
-    """Diagnostic coverage; null if the list is no random sample, or nothing was detected or observed."""
+    """Diagnostic coverage; null of a list that is no random sample and has no weights, and where nothing was
+    detected or observed."""
+    remarks: tuple[str, ...]
+    """What limits what is said here."""

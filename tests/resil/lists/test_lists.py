@@ -70,7 +70,24 @@ def test_three_forms_say_the_same(form, tmp_path):
     else:
         file = tmp_path / "list.txt"
         file.write_text("a.b[1] upset 7\n# one more\n\na.b[2] stuck_at_0\n")
-    assert read_list(file) == [ListedFault("a.b[1]", "upset", 7), ListedFault("a.b[2]", "stuck_at_0", 0)]
+    assert read_list(file).rows == (ListedFault("a.b[1]", "upset", 7), ListedFault("a.b[2]", "stuck_at_0", 0))
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "lines"])
+def test_bits_and_weights_are_read_in_every_form(form, tmp_path):
+    """The fault: both were passed over, and upsets of two bits were injected as upsets of one."""
+    file = tmp_path / {"csv": "list.csv", "parquet": "list.parquet", "lines": "list.txt"}[form]
+    if form == "csv":
+        file.write_text("site,type,time,Bits,weight\na.b[1],upset,7,2,12.5\na.b[2],SA0,,,3\n")
+    elif form == "parquet":
+        columns = {"site": ["a.b[1]", "a.b[2]"], "time": [7, None], "type": ["upset", "SA0"]}
+        pq.write_table(pa.table({**columns, "bits": [2, None], "weight": [12.5, 3.0]}), file)
+    else:
+        file.write_text("a.b[1] upset 7 bits=2 weight=12.5\na.b[2] stuck_at_0 weight=3\n")
+    assert read_list(file).rows == (
+        ListedFault("a.b[1]", "upset", 7, bits=2, weight=12.5),
+        ListedFault("a.b[2]", "stuck_at_0", 0, weight=3.0),
+    )
 
 
 @pytest.mark.parametrize(
@@ -83,6 +100,20 @@ def test_three_forms_say_the_same(form, tmp_path):
         ("a[0] upset 3\na[0] seu 3\n", "is there 2 times"),
         ("# nothing\n", "expected at least one fault"),
         ("a[0] upset 3 0 safe more\n", "row 1: expected site type time input status"),
+        ("site,type,time,bits\na[0],upset,3,0\n", "row 1: bits: expected a number from 1 on, found '0'"),
+        ("site,type,time,bits\na[0],upset,3,two\n", "row 1: bits: expected a number from 1 on, found 'two'"),
+        ("site,type,bits\na[0],sa1,2\n", "row 1: bits: expected 1 of a permanent fault, found 2"),
+        ("site,type,time,weight\na[0],upset,3,0\n", "row 1: weight: expected a number above 0, found '0'"),
+        ("site,type,time,weight\na[0],upset,3,nan\n", "row 1: weight: expected a number above 0"),
+        (
+            "site,time,weight\na[0],3,2\na[0],4,\n",
+            "weight: expected one in every row or in none, found 1 of 2",
+        ),
+        (
+            "site,fault,time\na[0],stuck_at_0,5\n",
+            "row 1: type: expected a column of this name, found 'stuck_at_0'",
+        ),
+        ("site,fault,time,type\na[0],SA1,5,\n", "row 1: type: expected .* in the column 'fault'"),
     ],
 )
 def test_lists_that_are_refused(text, says, tmp_path):
@@ -137,6 +168,103 @@ def test_statuses_are_those_of_the_outcomes_and_coverage_has_limits(bench, tmp_p
     found = json.loads((tmp_path / "out" / ListedResults.FILE).read_text())["coverage"]
     assert (found["lo"], found["hi"]) == pytest.approx((limits.lo, limits.hi))
     assert "random sample" in capsys.readouterr().out
+
+
+def test_upsets_of_several_bits_are_injected_as_they_are_listed(bench, tmp_path):
+    """The fault: the column was passed over, and each row was an upset of one bit."""
+    sites = [f"u_npu.u_mac.acc_q[0][{bit}]" for bit in range(31)]
+    lines = [f"{site},upset,{100 + bits},{bits}" for site in sites for bits in (1, 2)]
+    assert run(tmp_path, "\n".join(["site,type,time,bits", *lines])) == 0
+    rows = rows_of(tmp_path / "out")
+    faults = [Fault(NUMBERS[site], 100 + bits, bits) for site in sites for bits in (1, 2)]
+    for row, fault in zip(rows, faults, strict=True):
+        wanted = fake.FakeEngine(0).outcome(fault)
+        assert (row["outcome"], row["end_cycle"]) == (wanted.outcome.value, str(wanted.end_cycle))
+        assert row["bits"] == str(fault.bits)
+    assert fake.FakeEngine(0).outcome(faults[1]) != fake.FakeEngine(0).outcome(Fault(faults[1].site, 102))
+
+
+def results(tmp_path, text, *more):
+    (tmp_path / "theirs.csv").write_text(text)
+    return main(["import", "theirs.csv", "--campaign", "small.toml", "--out", "out", "--quiet", *more])
+
+
+@pytest.mark.parametrize("command", [run, results])
+def test_an_upset_that_does_not_fit_its_word_is_refused(command, bench, tmp_path, capsys):
+    text = "site,type,time,bits,status\nu_npu.u_mac.acc_q[0][30],upset,3,3,safe\n"
+    assert command(tmp_path, text) == 2
+    said = capsys.readouterr().err
+    assert (
+        "u_npu.u_mac.acc_q[0][30]: bits: expected at most 2, the bits that its word has from there on" in said
+    )
+    assert "found 3" in said
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("command", [run, results])
+def test_an_upset_of_bits_of_which_some_are_no_hardware_is_refused(
+    command, bench, monkeypatch, tmp_path, capsys
+):
+    absent = [Absent(NUMBERS["u_npu.u_mac.acc_q[0][5]"], 2, Hardware.CONSTANT, value=0)]
+    monkeypatch.setattr(fake, "SITES", SiteTable.of(fake.SITES.elements, absent))
+    head = "site,type,time,bits,status\n"
+    assert command(tmp_path, f"{head}u_npu.u_mac.acc_q[0][4],upset,3,2,safe\n") == 2
+    said = capsys.readouterr().err
+    assert "u_npu.u_mac.acc_q[0][4]: bits: expected hardware for each of the 2 bits, found none for" in said
+    assert "acc_q[0][5]" in said
+    assert not (tmp_path / "out").exists()
+
+
+def weighted_list(weights):
+    """As many results of others as weights, every third of them observed."""
+    lines = [
+        f"u_npu.u_mac.acc_q[1][{number % 32}],upset,{number},{'detected' if number % 3 else 'observed'},{own}"
+        for number, own in enumerate(weights)
+    ]
+    return "\n".join(["site,type,time,status,weight", *lines, ""])
+
+
+def test_coverage_of_a_list_with_weights_is_the_ratio_of_weights(bench, tmp_path, capsys):
+    """The fault: each line counted once, whatever it stands for."""
+    assert results(tmp_path, weighted_list([8, 1, 1, 4, 3, 3])) == 0
+    found = json.loads((tmp_path / "out" / ListedResults.FILE).read_text())
+    assert found["weighted"]
+    assert found["coverage"] == {"estimate": 8 / 20, "lo": None, "hi": None}
+    assert "ratio of weights: 40.00%" in capsys.readouterr().out
+    assert [row["weight"] for row in rows_of(tmp_path / "out")] == ["8.0", "1.0", "1.0", "4.0", "3.0", "3.0"]
+
+
+def test_coverage_of_what_is_injected_is_the_ratio_of_weights_too(bench, tmp_path):
+    names = [(f"u_npu.u_mac.acc_q[1][{bit}]", time) for bit in range(32) for time in range(0, 600, 10)]
+    lines = [f"{site} upset {time} weight={1 + number % 7}" for number, (site, time) in enumerate(names)]
+    assert run(tmp_path, "\n".join(lines), name="list.txt") == 0
+    sums = Counter()
+    for number, row in enumerate(rows_of(tmp_path / "out")):
+        sums[row["status"]] += 1 + number % 7
+    wanted = sums["detected"] / (sums["detected"] + sums["observed"])
+    found = json.loads((tmp_path / "out" / ListedResults.FILE).read_text())["coverage"]
+    assert found["estimate"] == pytest.approx(wanted)
+    assert (found["lo"], found["hi"]) == (None, None)
+
+
+@pytest.mark.parametrize("command", [run, results])
+def test_limits_of_a_random_sample_need_equal_weights(command, bench, tmp_path, capsys):
+    assert command(tmp_path, weighted_list([2, 2, 2, 4]), "--random") == 2
+    said = capsys.readouterr().err
+    assert "weight: expected equal weights with --random" in said
+    assert "found 2 to 4" in said
+    assert not (tmp_path / "out").exists()
+    assert command(tmp_path, weighted_list([2, 2, 2, 2]), "--random") == 0
+
+
+@pytest.mark.parametrize("command", [run, results])
+def test_columns_that_nothing_reads_are_named(command, bench, tmp_path, capsys):
+    """Those that resil writes itself are not: it knows what they say."""
+    head = ",site,type,time,status,cell,reason,weights\n"
+    assert command(tmp_path, f"{head}1,u_npu.glue_q[0],upset,3,safe,DFF,masked,2\n") == 0
+    assert "columns of the list that were not read: cell, weights" in capsys.readouterr().out
+    (said,) = json.loads((tmp_path / "out" / ListedResults.FILE).read_text())["remarks"]
+    assert "cell, weights" in said
 
 
 def test_what_is_no_hardware_is_not_simulated(bench, monkeypatch, tmp_path):

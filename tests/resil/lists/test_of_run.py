@@ -15,7 +15,7 @@ from resil.lists.of_run import listed
 from resil.lists.rows import read_list
 from resil.results.run import FinishedRun
 from testkit.campaigns import TEXT
-from testkit.fake import install
+from testkit.fake import fake_bench, install
 
 
 @pytest.fixture
@@ -61,12 +61,38 @@ def test_such_lists_are_read_as_those_of_others(run, tmp_path, suffix):
     file = tmp_path / f"faults.{suffix}"
     write(run, file)
     columns = listed(FinishedRun(run))
-    found = read_list(file, with_status=True)
+    found = read_list(file, with_status=True).rows
     assert [own.site for own in found] == columns["site"]
     assert [own.type for own in found] == columns["type"]
     assert [own.time for own in found] == columns["time"]
     assert [own.input for own in found] == columns["input"]
     assert [own.status for own in found] == columns["status"]
+    assert [own.bits for own in found] == columns["bits"]
+    assert [own.weight for own in found] == pytest.approx(columns["weight"])
+
+
+def test_the_list_of_a_run_with_clusters_is_injected_with_the_same_results(tmp_path, monkeypatch):
+    """The fault: upsets of two bits were injected as upsets of one, and counted as detected."""
+    install(monkeypatch)
+    monkeypatch.setattr("resil.lists.inject.prepare", fake_bench)
+    file = tmp_path / "small.toml"
+    file.write_text(TEXT.replace("[technology]", "[faults.clusters]\n1 = 0.5\n2 = 0.5\n[technology]"))
+    assert main(["run", str(file), "--out", str(tmp_path / "run"), "--quiet"]) in (0, 1, 3)
+    write(tmp_path / "run", tmp_path / "faults.csv")
+    asked = ["--faults", str(tmp_path / "faults.csv"), "--out", str(tmp_path / "again"), "--quiet"]
+    assert main(["run", str(file), *asked]) == 0
+    names = ("site", "type", "time", "input", "bits", "status")
+    first, second = (
+        [tuple(row[name] for name in names) for row in csv.DictReader(text.read_text().splitlines())]
+        for text in (tmp_path / "faults.csv", tmp_path / "again" / "faults.csv")
+    )
+    assert first == second
+    assert {bits for *_, bits, _ in first} == {"1", "2"}
+    # What `run` has written is what `import` counts.
+    asked = ["import", str(tmp_path / "again" / "faults.csv"), "--campaign", str(file), "--quiet"]
+    assert main([*asked, "--out", str(tmp_path / "counted")]) == 0
+    one, other = (json.loads((tmp_path / own / "listed.json").read_text()) for own in ("again", "counted"))
+    assert (one["blocks"], one["coverage"]) == (other["blocks"], other["coverage"])
 
 
 def test_a_line_of_text_has_the_rest_by_name(run, tmp_path):

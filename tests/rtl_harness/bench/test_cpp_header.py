@@ -140,8 +140,8 @@ def test_the_header_reads_what_resil_reads(program, tmp_path):
     text = "# one a line\nu_dut.sum_q[0] flip 3 0 safe weight=1.5\n\nu_dut.sum_q[1], seu, 4\n"
     (tmp_path / "list.txt").write_text(text)
     assert injected(program, tmp_path / "list.txt", tmp_path / "out.csv").returncode == 0
-    wanted = [(own.site, own.type, own.time) for own in read_list(tmp_path / "list.txt")]
-    found = read_list(tmp_path / "out.csv", with_status=True)
+    wanted = [(own.site, own.type, own.time) for own in read_list(tmp_path / "list.txt").rows]
+    found = read_list(tmp_path / "out.csv", with_status=True).rows
     assert [(own.site, own.type, own.time) for own in found] == wanted
     assert all(own.status == "detected" for own in found)
 

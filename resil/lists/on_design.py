@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A fault list on a design: sites and inputs looked up, and refused what the design does not have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import isclose
+
+from resil.bench.bench import Bench
+from resil.bench.site_list import site_named
+from resil.campaign.fault_settings import BRIDGE, LOGIC, OPEN
+from resil.errors import ResilError
+from resil.faults.plan import model_of
+from resil.lists.rows import FaultList, ListedFault, require_none
+from resil.record.listed import UNTESTABLE
+from resil.rtl_harness.faults import Fault
+
+
+@dataclass(frozen=True)
+class PlacedFault:
+    """A row of a fault list, with what it strikes.
+
+    Attributes:
+        row: The row.
+        fault: As engines take it.
+        position: Place of its input among those of the bench.
+        exists: Whether synthesis leaves hardware for what it strikes.
+    """
+
+    row: ListedFault
+    fault: Fault
+    position: int
+    exists: bool
+
+
+@dataclass(frozen=True)
+class PlacedList:
+    """A fault list on a design.
+
+    Attributes:
+        bench: The design.
+        listed: The list.
+        faults: A fault for each row, in their order.
+    """
+
+    bench: Bench
+    listed: FaultList
+    faults: tuple[PlacedFault, ...]
+
+    def require_injectable(self, model: str) -> None:
+        """Refuse what cannot be injected, for a campaign of a model of permanent faults.
+
+        Raises:
+            ResilError: A latch is held, or a fault in logic is of another model, which says what a value at
+                a site is.
+        """
+        for own in self.faults:
+            element = self.bench.sites[own.fault.site].element
+            if own.row.held is not None and element.path in self.bench.latches:
+                raise self._error(own, "expected a bit that can be held, found a latch; leave it out")
+            wanted = model_of(own.row.type)
+            in_logic = element.kind == LOGIC
+            if wanted != model and (wanted in (OPEN, BRIDGE) or (wanted is not None and in_logic)):
+                raise self._error(
+                    own,
+                    f'type: expected faults of the campaign\'s model = "{model}" in logic, found '
+                    f'{own.row.type}; write model = "{wanted}" with kinds = ["{LOGIC}"], or leave it out',
+                )
+
+    def require_in_time(self, cycles: Sequence[int]) -> None:
+        """Refuse times after the end of the runs without a fault.
+
+        Args:
+            cycles: Of the run of each input.
+
+        Raises:
+            ResilError: There is such a time.
+        """
+        for own in self.faults:
+            last = cycles[own.position]
+            if own.row.time >= last:
+                raise self._error(
+                    own,
+                    f"time: expected a cycle of the run without a fault, 0 to {last - 1:,}, "
+                    f"found {own.row.time:,}; times are cycles of the clock after reset",
+                )
+
+    def require_equal_weights(self) -> None:
+        """Refuse weights that differ, where the list is to be a sample of equally likely faults.
+
+        What does not exist was not drawn, whatever its weight is.
+
+        Raises:
+            ResilError: They differ.
+        """
+        weights = [
+            own.row.weight
+            for own in self.faults
+            if own.row.weight is not None and own.exists and own.row.status != UNTESTABLE
+        ]
+        if weights and not isclose(min(weights), max(weights)):
+            raise ResilError(
+                f"{self.listed.file}: weight: expected equal weights with --random, whose limits are those "
+                f"of a simple random sample, found {min(weights):.10g} to {max(weights):.10g}; leave "
+                "--random out: coverage is the ratio of weights then, without limits",
+                "--random",
+            )
+
+    def _error(self, own: PlacedFault, text: str) -> ResilError:
+        return ResilError(f"{self.listed.file}: {own.row.site}: {text}", "LIST")
+
+
+def on_design(bench: Bench, listed: FaultList) -> PlacedList:
+    """Look up what each row of a list strikes.
+
+    Raises:
+        ResilError: The design does not have something, all at once, or upsets do not fit their words.
+    """
+    sites: dict[str, int] = {}
+    wrong: list[str] = []
+    for name in dict.fromkeys(row.site for row in listed.rows):
+        try:
+            sites[name] = site_named(bench.sites, name)
+        except ResilError as error:
+            wrong.append(str(error).removeprefix("--site: "))
+    labels = {row.input for row in listed.rows} - {-1, *bench.inputs}
+    wrong += [f"input: expected one of {', '.join(map(str, bench.inputs))}, found {own}" for own in labels]
+    require_none(listed.file, wrong)
+    faults = [_placed(bench, row, sites[row.site]) for row in listed.rows]
+    require_none(listed.file, [*_misfits(bench, faults)])
+    return PlacedList(bench, listed, tuple(faults))
+
+
+def _placed(bench: Bench, row: ListedFault, site: int) -> PlacedFault:
+    fault = Fault(site, row.time, row.bits, row.held)
+    position = 0 if row.input == -1 else bench.inputs.index(row.input)
+    return PlacedFault(row, fault, position, _absent(bench, fault) == [])
+
+
+def _absent(bench: Bench, fault: Fault) -> list[int]:
+    """Return those of the sites that a fault strikes for which there is no hardware."""
+    return [own for own in bench.sites.cluster(fault.site, fault.bits) if bench.sites.hardware(own)]
+
+
+def _misfits(bench: Bench, faults: Sequence[PlacedFault]) -> Iterator[str]:
+    """Say which upsets of several bits do not fit where they are."""
+    for own in (own for own in faults if own.row.bits > 1):
+        fault, name = own.fault, own.row.site
+        room = 1 if bench.sites[fault.site].element.kind == LOGIC else bench.sites.room(fault.site)
+        if fault.bits > room:
+            which = (
+                "it and its neighbours by the placement"
+                if bench.placement
+                else ("the bits that its word has from there on")
+            )
+            yield f"{name}: bits: expected at most {room}, {which}, found {fault.bits}"
+            continue
+        absent = _absent(bench, fault)
+        if 0 < len(absent) < fault.bits:
+            names = ", ".join(bench.sites[site].name for site in absent)
+            yield (
+                f"{name}: bits: expected hardware for each of the {fault.bits} bits, found none for {names}"
+            )
