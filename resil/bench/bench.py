@@ -170,6 +170,7 @@ class Bench:
         relative: How often faults come at the sites of each class in logic, beside the rate of the kind;
             empty if all come equally often.
         placement: How upsets of several bits fall into words by a placement, in words; "" without one.
+        cycles: Of the run of each input, where a recording says so; empty if only a simulation shows them.
     """
 
     network: NetworkFacts
@@ -196,3 +197,4 @@ class Bench:
     excluded: int = 0
     placement: str = ""
     relative: Mapping[str, float] = field(default_factory=dict)
+    cycles: tuple[int, ...] = ()

@@ -117,14 +117,18 @@ def import_results(
 ) -> ListedResults:
     """Count outcomes that another tool found, and write them to a folder, marked as imported.
 
-    Arguments and errors as `run_list`; nothing is simulated.
+    Arguments and errors as `run_list`; nothing is simulated. What does not exist in hardware is untestable,
+    whatever the list says of it.
     """
     require_empty(out)
     listed = read_list(file, with_status=True)
-    placed = on_design(prepare(campaign, progress or Progress()), listed)
+    bench = prepare(campaign, progress or Progress())
+    placed = on_design(bench, listed)
     if random:
         placed.require_equal_weights()
-    statuses = [own.row.status for own in placed.faults]
+    if bench.cycles:
+        placed.require_in_time(bench.cycles)
+    statuses = [own.row.status if own.exists else UNTESTABLE for own in placed.faults]
     return _written(campaign, placed, statuses, out, (IMPORTED, ""), random)
 
 
@@ -192,7 +196,7 @@ def _written(
         weighted=placed.listed.weighted,
         blocks=_blocks(columns),
         coverage=_coverage(placed, statuses, random),
-        remarks=_remarks(placed),
+        remarks=(*_remarks(placed), *(_imported_remarks(placed) if by[0] == IMPORTED else ())),
     )
     out.mkdir(parents=True, exist_ok=True)
     write_rows(out / ROWS, columns)
@@ -235,6 +239,20 @@ def _remarks(placed: PlacedList) -> tuple[str, ...]:
         remarks.append(
             f"There are columns of the list that were not read: {', '.join(placed.listed.unread)}."
         )
+    return tuple(remarks)
+
+
+def _imported_remarks(placed: PlacedList) -> tuple[str, ...]:
+    """Return what an import had to change, or could not look at."""
+    remarks = []
+    changed = sum(not own.exists and own.row.status != UNTESTABLE for own in placed.faults)
+    if changed:
+        remarks.append(
+            f"Of {len(placed.faults):,} faults, {changed:,} are counted as untestable, whatever the list "
+            "says: there is no hardware for their bits."
+        )
+    if not placed.bench.cycles and any(row.type == UPSET for row in placed.listed.rows):
+        remarks.append("Times were not compared with the length of the run, which only a simulation shows.")
     return tuple(remarks)
 
 

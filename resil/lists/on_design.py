@@ -127,38 +127,36 @@ def on_design(bench: Bench, listed: FaultList) -> PlacedList:
     labels = {row.input for row in listed.rows} - {-1, *bench.inputs}
     wrong += [f"input: expected one of {', '.join(map(str, bench.inputs))}, found {own}" for own in labels]
     require_none(listed.file, wrong)
-    faults = [_placed(bench, row, sites[row.site]) for row in listed.rows]
-    require_none(listed.file, [*_misfits(bench, faults)])
-    return PlacedList(bench, listed, tuple(faults))
+    struck = [(row, sites[row.site]) for row in listed.rows]
+    require_none(listed.file, [*_misfits(bench, struck)])
+    return PlacedList(bench, listed, tuple(_placed(bench, row, site) for row, site in struck))
 
 
 def _placed(bench: Bench, row: ListedFault, site: int) -> PlacedFault:
-    fault = Fault(site, row.time, row.bits, row.held)
     position = 0 if row.input == -1 else bench.inputs.index(row.input)
-    return PlacedFault(row, fault, position, _absent(bench, fault) == [])
+    exists = not _absent(bench, row, site)
+    return PlacedFault(row, Fault(site, row.time, row.bits, row.held), position, exists)
 
 
-def _absent(bench: Bench, fault: Fault) -> list[int]:
-    """Return those of the sites that a fault strikes for which there is no hardware."""
-    return [own for own in bench.sites.cluster(fault.site, fault.bits) if bench.sites.hardware(own)]
+def _absent(bench: Bench, row: ListedFault, site: int) -> list[int]:
+    """Return those of the sites that a row strikes for which there is no hardware."""
+    return [own for own in bench.sites.cluster(site, row.bits) if bench.sites.hardware(own) is not None]
 
 
-def _misfits(bench: Bench, faults: Sequence[PlacedFault]) -> Iterator[str]:
+def _misfits(bench: Bench, struck: Sequence[tuple[ListedFault, int]]) -> Iterator[str]:
     """Say which upsets of several bits do not fit where they are."""
-    for own in (own for own in faults if own.row.bits > 1):
-        fault, name = own.fault, own.row.site
-        room = 1 if bench.sites[fault.site].element.kind == LOGIC else bench.sites.room(fault.site)
-        if fault.bits > room:
-            which = (
-                "it and its neighbours by the placement"
-                if bench.placement
-                else ("the bits that its word has from there on")
-            )
-            yield f"{name}: bits: expected at most {room}, {which}, found {fault.bits}"
+    for row, site in struck:
+        if row.bits == 1:
             continue
-        absent = _absent(bench, fault)
-        if 0 < len(absent) < fault.bits:
-            names = ", ".join(bench.sites[site].name for site in absent)
+        room = 1 if bench.sites[site].element.kind == LOGIC else bench.sites.room(site)
+        if row.bits > room:
+            near = "it and its neighbours by the placement"
+            which = near if bench.placement else "the bits that its word has from there on"
+            yield f"{row.site}: bits: expected at most {room}, {which}, found {row.bits}"
+            continue
+        absent = _absent(bench, row, site)
+        if 0 < len(absent) < row.bits:
+            names = ", ".join(bench.sites[own].name for own in absent)
             yield (
-                f"{name}: bits: expected hardware for each of the {fault.bits} bits, found none for {names}"
+                f"{row.site}: bits: expected hardware for each of the {row.bits} bits, found none for {names}"
             )

@@ -117,6 +117,7 @@ def prepare(campaign: Campaign, progress: Progress, *, simulates: bool = False) 
         workloads=tuple(digest_of(*map(workload_digest, run)) for run in work.workloads),
         excluded=elaboration.excluded,
         placement=by_placement.text if by_placement else "",
+        cycles=() if found.closed is None else tuple(own.cycles for own in found.closed.recordings),
     )
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import csv
 import json
 from collections import Counter
+from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 
@@ -257,14 +258,67 @@ def test_limits_of_a_random_sample_need_equal_weights(command, bench, tmp_path, 
     assert command(tmp_path, weighted_list([2, 2, 2, 2]), "--random") == 0
 
 
+def test_results_for_what_is_no_hardware_are_untestable(bench, monkeypatch, tmp_path, capsys):
+    """The fault: they were in the coverage, and in its limits, as if the faults existed."""
+    first = NUMBERS["u_npu.u_mac.acc_q[1][0]"]
+    absent = [Absent(first, 2, Hardware.DUPLICATE, same_as=NUMBERS["u_npu.u_mac.acc_q[0][0]"])]
+    absent += [Absent(first + 2, 1, Hardware.CONSTANT, value=0)]
+    monkeypatch.setattr(fake, "SITES", SiteTable.of(fake.SITES.elements, absent))
+    text = weighted_list([1] * 9).replace("acc_q[1][2],upset,2,detected", "acc_q[1][2],upset,2,untestable")
+    assert results(tmp_path, text, "--random") == 0
+    found = json.loads((tmp_path / "out" / ListedResults.FILE).read_text())
+    limits = clopper_pearson(4, 6)
+    wanted = pytest.approx((4 / 6, limits.lo, limits.hi))
+    assert tuple(found["coverage"][name] for name in ("estimate", "lo", "hi")) == wanted
+    assert [row["status"] for row in rows_of(tmp_path / "out")][:4] == [*["untestable"] * 3, "observed"]
+    assert found["blocks"][-1]["statuses"]["untestable"] == 3
+    # That the third is untestable the list says itself.
+    assert "Of 9 faults, 2 are counted as untestable, whatever the list says" in capsys.readouterr().out
+
+
+def test_weights_of_what_is_no_hardware_may_differ(bench, monkeypatch, tmp_path):
+    """Those of a run's list do: nothing was drawn there."""
+    absent = [Absent(NUMBERS["u_npu.u_mac.acc_q[1][0]"], 1, Hardware.CONSTANT, value=0)]
+    monkeypatch.setattr(fake, "SITES", SiteTable.of(fake.SITES.elements, absent))
+    assert results(tmp_path, weighted_list([1, 2, 2, 2]), "--random") == 0
+
+
+def test_an_upset_of_bits_that_are_all_no_hardware_is_untestable(bench, monkeypatch, tmp_path):
+    absent = [Absent(NUMBERS["u_npu.u_mac.acc_q[0][5]"], 2, Hardware.CONSTANT, value=0)]
+    monkeypatch.setattr(fake, "SITES", SiteTable.of(fake.SITES.elements, absent))
+    text = "site,type,time,bits,status\nu_npu.u_mac.acc_q[0][5],upset,3,2,detected\n"
+    assert results(tmp_path, text) == 0
+    assert rows_of(tmp_path / "out")[0]["status"] == "untestable"
+
+
+def test_results_at_times_after_the_end_are_refused_where_that_is_known(bench, monkeypatch, tmp_path, capsys):
+    """The fault: any time was taken."""
+    text = "site,type,time,input,status\nu_npu.glue_q[0],upset,5000,{},safe\n"
+    assert results(tmp_path, text.format("")) == 0
+    assert "Times were not compared with the length of the run" in capsys.readouterr().out
+
+    def recorded(*given, **named):
+        return replace(fake.fake_bench(*given, **named), cycles=(5000, 5007))
+
+    monkeypatch.setattr("resil.lists.inject.prepare", recorded)
+    (tmp_path / "out").rename(tmp_path / "first")
+    assert results(tmp_path, text.format("")) == 2
+    assert "u_npu.glue_q[0]: time: expected a cycle of the run without a fault, 0 to 4,999, found 5,000" in (
+        capsys.readouterr().err
+    )
+    assert not (tmp_path / "out").exists()
+    assert results(tmp_path, text.format("3")) == 0
+    assert "Times were not compared" not in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("command", [run, results])
 def test_columns_that_nothing_reads_are_named(command, bench, tmp_path, capsys):
     """Those that resil writes itself are not: it knows what they say."""
     head = ",site,type,time,status,cell,reason,weights\n"
     assert command(tmp_path, f"{head}1,u_npu.glue_q[0],upset,3,safe,DFF,masked,2\n") == 0
     assert "columns of the list that were not read: cell, weights" in capsys.readouterr().out
-    (said,) = json.loads((tmp_path / "out" / ListedResults.FILE).read_text())["remarks"]
-    assert "cell, weights" in said
+    said = json.loads((tmp_path / "out" / ListedResults.FILE).read_text())["remarks"]
+    assert "cell, weights" in said[0]
 
 
 def test_what_is_no_hardware_is_not_simulated(bench, monkeypatch, tmp_path):
