@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import isclose
@@ -115,7 +116,8 @@ def on_design(bench: Bench, listed: FaultList) -> PlacedList:
     """Look up what each row of a list strikes.
 
     Raises:
-        ResilError: The design does not have something, all at once, or upsets do not fit their words.
+        ResilError: The design does not have something, all at once, upsets do not fit their words, or faults
+            are there more than once.
     """
     sites: dict[str, int] = {}
     wrong: list[str] = []
@@ -129,13 +131,24 @@ def on_design(bench: Bench, listed: FaultList) -> PlacedList:
     require_none(listed.file, wrong)
     struck = [(row, sites[row.site]) for row in listed.rows]
     require_none(listed.file, [*_misfits(bench, struck)])
-    return PlacedList(bench, listed, tuple(_placed(bench, row, site) for row, site in struck))
+    faults = tuple(_placed(bench, row, site) for row, site in struck)
+    require_none(listed.file, [*_repeated(bench, faults)])
+    return PlacedList(bench, listed, faults)
 
 
 def _placed(bench: Bench, row: ListedFault, site: int) -> PlacedFault:
     position = 0 if row.input == -1 else bench.inputs.index(row.input)
     exists = not _absent(bench, row, site)
     return PlacedFault(row, Fault(site, row.time, row.bits, row.held), position, exists)
+
+
+def _repeated(bench: Bench, faults: Sequence[PlacedFault]) -> Iterator[str]:
+    """Say which faults stand there more than once: rows that differ in their words may be the same fault."""
+    counts = Counter((own.fault, own.position, own.row.type) for own in faults)
+    for (fault, position, type_), times in counts.items():
+        if times > 1:
+            name = bench.sites[fault.site].name
+            yield f"{name}, {type_}, {fault.cycle}, input {bench.inputs[position]}: is there {times} times"
 
 
 def _absent(bench: Bench, row: ListedFault, site: int) -> list[int]:

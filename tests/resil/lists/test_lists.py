@@ -216,6 +216,17 @@ def test_an_upset_of_bits_of_which_some_are_no_hardware_is_refused(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("command", [run, results])
+def test_a_fault_that_is_there_twice_in_other_words_is_refused(command, bench, tmp_path, capsys):
+    """The fault: no input and the first input by its label are the same, and both rows were counted."""
+    head = "site,type,time,input,bits,status\n"
+    rows = "u_npu.glue_q[0],upset,3,,,safe\nu_npu.glue_q[0],SEU,3,{},1,safe\n"
+    assert command(tmp_path, head + rows.format(0)) == 2
+    assert "u_npu.glue_q[0], upset, 3, input 0: is there 2 times" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+    assert command(tmp_path, head + rows.format(3)) == 0
+
+
 def weighted_list(weights):
     """As many results of others as weights, every third of them observed."""
     lines = [
