@@ -154,10 +154,16 @@ def _rows(file: Path) -> Iterator[tuple[int, Mapping[str, str]]]:
             f"{file}: expected a fault list, found none ({error}); correct the path", "LIST"
         ) from None
     lines = listed_lines(text)
-    head = [name.strip().lower() for name in lines[0].split(",")] if lines else []
+    head = _head(lines[0]) if lines else []
     if "site" in head:
-        for number, row in enumerate(csv.DictReader(io.StringIO("\n".join([",".join(head), *lines[1:]]))), 1):
-            yield number, {str(k): (v or "") if isinstance(v, str) else "" for k, v in row.items()}
+        for number, cells in enumerate(csv.reader(lines[1:], skipinitialspace=True), 1):
+            if len(cells) > len(head):
+                raise ResilError(
+                    f"{file}: row {number}: expected no more columns than the head has, {len(head)}, found "
+                    f"{len(cells)}; correct it",
+                    "LIST",
+                )
+            yield number, {**dict.fromkeys(head, ""), **dict(zip(head, cells, strict=False))}
         return
     for number, line in enumerate(lines, 1):
         # What a list of resil says of a fault besides has its name before it.
@@ -173,6 +179,12 @@ def _rows(file: Path) -> Iterator[tuple[int, Mapping[str, str]]]:
                 f"{file}: row {number}: expected {' '.join(PLACED)}, found {line!r}; correct it", "LIST"
             )
         yield number, {**named, **dict(zip(PLACED, words, strict=False))}
+
+
+def _head(line: str) -> list[str]:
+    """Return the columns of a head, or the words of a line that is none; names may be quoted."""
+    cells = next(csv.reader([line], skipinitialspace=True), [])
+    return [name.strip().lower() for name in cells]
 
 
 def _fault(row: Mapping[str, str], with_status: bool) -> ListedFault:

@@ -92,8 +92,25 @@ def test_bits_and_weights_are_read_in_every_form(form, tmp_path):
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        '"site","type","time"\n"a.b[1]","upset","7"\n"a.b[2]","SA0",""\n',
+        '"","site","type","time"\n"1","a.b[1]","upset",7\n"2","a.b[2]","SA0",\n',
+        '\ufeff"Site", "Type", "Time"\n"a.b[1]", "upset", 7\n"a.b[2]", "SA0"\n',
+    ],
+)
+def test_names_of_columns_may_be_quoted(text, tmp_path):
+    """The fault: such a head, as R and pandas write it, was taken for a fault of one word."""
+    (tmp_path / "list.csv").write_text(text, encoding="utf-8")
+    found = read_list(tmp_path / "list.csv")
+    assert found.rows == (ListedFault("a.b[1]", "upset", 7), ListedFault("a.b[2]", "stuck_at_0", 0))
+    assert found.unread == ()
+
+
+@pytest.mark.parametrize(
     ("text", "says"),
     [
+        ("site,type,time\na[0],upset,3,0\n", "row 1: expected no more columns than the head has, 3, found 4"),
         ("site,type,time\na[0],upset,\n", "row 1: time: expected the cycle"),
         ("site,type,time\na[0],melt,3\n", "row 1: type: expected one of upset"),
         ("site,type,time\n,upset,3\n", "row 1: expected a site"),
