@@ -11,10 +11,16 @@ from resil.bench.identity import Identity
 from resil.record.golden import GoldenComparison
 from resil.rtl_harness.design.sites import SiteTable
 from resil.rtl_harness.engine.contract import CampaignEngine
-from resil.rtl_harness.faults import Corruption
+from resil.rtl_harness.faults import Corruption, Truths
 
 Describe = Callable[[int, Corruption], str]
 Compare = Callable[[Sequence[bytes]], GoldenComparison]
+InReset = Callable[[], tuple[Truths, ...]]
+
+
+def never_in_reset() -> tuple[Truths, ...]:
+    """Return nothing: the bench drives the reset, which is over before the first cycle."""
+    return ()
 
 
 def say_nothing(_position: int, _corruption: Corruption) -> str:
@@ -171,6 +177,8 @@ class Bench:
             empty if all come equally often.
         placement: How upsets of several bits fall into words by a placement, in words; "" without one.
         cycles: Of the run of each input, where a recording says so; empty if only a simulation shows them.
+        in_reset: Returns for each input in which cycles a fault finds the design in reset; nothing where no
+            recording drives it.
     """
 
     network: NetworkFacts
@@ -198,3 +206,4 @@ class Bench:
     placement: str = ""
     relative: Mapping[str, float] = field(default_factory=dict)
     cycles: tuple[int, ...] = ()
+    in_reset: InReset = never_in_reset

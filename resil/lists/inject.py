@@ -239,6 +239,14 @@ def _remarks(placed: PlacedList) -> tuple[str, ...]:
         remarks.append(
             f"There are columns of the list that were not read: {', '.join(placed.listed.unread)}."
         )
+    held = placed.bench.in_reset()
+    if in_reset := sum(int(own.sum()) for own in held):
+        struck = sum(bool(held[own.position][own.row.time]) for own in placed.faults if own.row.type == UPSET)
+        cycles = sum(len(own) for own in held)
+        remarks.append(
+            f"Cycle 0 is the first edge of the recording's window. In {in_reset:,} of {cycles:,} cycles a "
+            f"fault finds the design in reset: {struck:,} upsets of the list strike there."
+        )
     return tuple(remarks)
 
 

@@ -17,6 +17,11 @@ from resil.lists.rows import FaultList, ListedFault, require_none
 from resil.record.listed import UNTESTABLE
 from resil.rtl_harness.faults import Fault
 
+COUNTED = (
+    "times count edges of the clock from 0: from the release of reset on, on a recording from the first edge "
+    "of its window, and under a test of cocotb from the first edge of all"
+)
+
 
 @dataclass(frozen=True)
 class PlacedFault:
@@ -84,7 +89,7 @@ class PlacedList:
                 raise self._error(
                     own,
                     f"time: expected a cycle of the run without a fault, 0 to {last - 1:,}, "
-                    f"found {own.row.time:,}; times are cycles of the clock after reset",
+                    f"found {own.row.time:,}; {COUNTED}",
                 )
 
     def require_equal_weights(self) -> None:

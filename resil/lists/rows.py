@@ -61,7 +61,8 @@ class ListedFault:
     Attributes:
         site: Name of the bit, as `resil sites --csv` lists it.
         type: "upset", "stuck_at_0", "stuck_at_1", "open_0", "open_1" or "bridge".
-        time: Cycle after reset; 0 of a permanent fault.
+        time: Number of the edge of the clock, from 0: after reset, or in the window of a recording, which may
+            begin in reset. 0 of a permanent fault.
         input: Label of the input; -1 for the first.
         status: What another tool says came of it; "" in a list that is to be injected.
         bits: Bits that an upset flips: that of the site, and those next to it.

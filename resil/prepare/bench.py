@@ -21,11 +21,13 @@ from resil.rtl_harness.cache import file_digest, observe_builds
 from resil.rtl_harness.design.area import area_per_block
 from resil.rtl_harness.design.elaboration import Elaboration, elaborate
 from resil.rtl_harness.design.snapshot import rtl_digest
-from resil.rtl_harness.design.target import Target
+from resil.rtl_harness.design.target import Target, load_target
 from resil.rtl_harness.engine.contract import CampaignEngine
 from resil.rtl_harness.engine.memories import check_workload
 from resil.rtl_harness.engine.timeout import Timeout, check_timeout
 from resil.rtl_harness.engine.workload import Workload
+from resil.rtl_harness.faults import Truths
+from resil.rtl_harness.replay.closed import Closed
 
 
 def prepare(campaign: Campaign, progress: Progress, *, simulates: bool = False) -> Bench:
@@ -118,7 +120,18 @@ def prepare(campaign: Campaign, progress: Progress, *, simulates: bool = False) 
         excluded=elaboration.excluded,
         placement=by_placement.text if by_placement else "",
         cycles=() if found.closed is None else tuple(own.cycles for own in found.closed.recordings),
+        in_reset=lambda: _in_reset(found.closed),
     )
+
+
+def _in_reset(closed: Closed | None) -> tuple[Truths, ...]:
+    """Return in which cycles of each recording a fault finds the design in reset."""
+    if closed is None or closed.target.replay is None:
+        return ()
+    bare = load_target(closed.target.replay.of)
+    if not bare.reset:
+        return ()
+    return tuple(own.in_reset(bare.reset, active_low=bare.reset_active_low) for own in closed.recordings)
 
 
 def _area(

@@ -16,8 +16,7 @@ from resil.rtl_harness.replay.recording import Span, read_recording
 def reset_cycles(campaign: Campaign, target: Target) -> list[NDArray[np.bool_]]:
     """Return, for each input of a campaign, in which cycles a fault finds the design in reset.
 
-    A fault strikes after the edge that ends its cycle: what counts is the reset of the next one. Only a
-    recording drives the reset: where the bench does, it is over before the first cycle.
+    Only a recording drives the reset: where the bench does, it is over before the first cycle.
 
     Args:
         campaign: Whose work is replayed, or anything else.
@@ -39,9 +38,5 @@ def reset_cycles(campaign: Campaign, target: Target) -> list[NDArray[np.bool_]]:
     for waves in work.waves:
         span = Span(waves, work.instance, work.begin, work.end)
         recording = read_recording(span, ports, clocks, work.sampled, (), at_edge)
-        values, _ = recording.signals[bare.reset].sampled(
-            recording.times, before=recording.is_before(bare.reset)
-        )
-        active = values[:, 0] != bare.reset_active_low
-        found.append(np.append(active[1:], active[-1:]))
+        found.append(recording.in_reset(bare.reset, active_low=bare.reset_active_low))
     return found

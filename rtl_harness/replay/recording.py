@@ -70,6 +70,19 @@ class Recording:
         """How many."""
         return len(self.times)
 
+    def in_reset(self, reset: str, *, active_low: bool) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Return in which cycles a fault finds the design in reset.
+
+        A fault strikes after the edge that ends its cycle: what counts is the reset of the next one.
+
+        Args:
+            reset: Name of the input.
+            active_low: Whether the design is in reset where it is 0.
+        """
+        values, _ = self.signals[reset].sampled(self.times, before=self.is_before(reset))
+        active = values[:, 0] != active_low
+        return np.append(active[1:], active[-1:])
+
     def released(self, inputs: Sequence[TopPort]) -> list[str]:
         """Return inputs of a bit that change once or a few times, and each time in the instant of an edge."""
         found = []

@@ -181,6 +181,28 @@ def test_a_reset_that_falls_with_the_clock_may_come_first(tmp_path, capsys):
     assert "at_edge" in (tmp_path / "run" / "campaign.toml").read_text()
 
 
+def test_a_fault_list_counts_cycles_of_the_recording_those_in_reset_among_them(tmp_path, capsys):
+    """The fault: page and message said that time is counted after reset."""
+    released_at_an_edge(tmp_path)
+    file = tmp_path / "campaign.toml"
+    file.write_text(file.read_text().replace("[faults]", 'at_edge = ["rst_i"]\n[faults]'))
+    # A fault after the edge of cycle 2 is there when the next one sees no reset; none before.
+    rows = "u_dut.sum_o[1],upset,1,safe\nu_dut.sum_o[1],upset,2,observed\nu_dut.sum_o[1],upset,{},observed\n"
+    for command in (["run", str(file), "--faults"], ["import", "--campaign", str(file)]):
+        listed, out = tmp_path / "list.csv", tmp_path / command[0]
+        asked = [*command, str(listed), "--out", str(out), "--quiet"]
+        listed.write_text("site,type,time,status\n" + rows.format(12))
+        assert main(asked) == 2
+        said = capsys.readouterr().err
+        assert "0 to 11, found 12; times count edges of the clock from 0" in said
+        assert "on a recording from the first edge of its window" in said
+        listed.write_text("site,type,time,status\n" + rows.format(11))
+        assert main(asked) == 0
+        wanted = "In 2 of 12 cycles a fault finds the design in reset: 1 upsets of the list strike there."
+        assert wanted in capsys.readouterr().out
+        assert wanted in json.loads((out / "listed.json").read_text())["remarks"][0]
+
+
 def test_alarms_wait_while_a_recording_holds_the_design_in_reset(tmp_path):
     """The fault: upsets of copies in a long reset counted as not reported, and no set was ever confirmed."""
     released_at_an_edge(tmp_path, cycles=40, edge=12)
