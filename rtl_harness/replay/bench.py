@@ -196,19 +196,22 @@ def _differs(own: ComparedOutput, name: str, value: str, mask: str, active: str)
     lines += [f"  assign differs_{name} = {active} && |(({out} ^ {value}) & {mask});"]
     if not own.tolerance:
         return "\n".join([*lines, f"  assign beyond_{name} = differs_{name};"]) + "\n"
-    one, other = (f"{name}_found", f"{name}_wanted")
+    one, other = (f"found_{name}", f"wanted_{name}")
     for side, bits in ((one, out), (other, value)):
         lines += [f"  logic [{width - 1}:0] {side};", f"  assign {side} = {bits} & {mask};"]
     sides = [
         f"{{{f'{side}[{width - 1}]' if own.signed else chr(49) + chr(39) + 'b0'}, {side}}}"
         for side in (one, other)
     ]
+    distance, size = (f"distance_{name}", f"size_{name}")
+    # No two values are further apart than that: a number of more bits would lose its highest.
+    tolerance = min(own.tolerance, (1 << width) - 1)
     lines += [
-        f"  logic [{width}:0] {name}_distance;",
-        f"  assign {name}_distance = {sides[0]} - {sides[1]};",
-        f"  logic [{width}:0] {name}_size;",
-        f"  assign {name}_size = {name}_distance[{width}] ? -{name}_distance : {name}_distance;",
-        f"  assign beyond_{name} = differs_{name} && {name}_size > {width + 1}'d{own.tolerance};",
+        f"  logic [{width}:0] {distance};",
+        f"  assign {distance} = {sides[0]} - {sides[1]};",
+        f"  logic [{width}:0] {size};",
+        f"  assign {size} = {distance}[{width}] ? -{distance} : {distance};",
+        f"  assign beyond_{name} = differs_{name} && {size} > {width + 1}'d{tolerance};",
     ]
     return "\n".join(lines) + "\n"
 

@@ -208,6 +208,69 @@ def test_streams_tolerances_and_named_cycles(target_file, vcd, inputs):
     assert replay.injections(VerilatorEngine, faults) == plain
 
 
+NEARBY = """
+module nearby(
+  input logic clk_i, input logic [3:0] d_i,
+  output logic [3:0] plain_o, output logic signed [3:0] signed_o, output logic [3:0] any_o
+);
+  logic [3:0] plain_q, signed_q, any_q;
+  always_ff @(posedge clk_i) {plain_q, signed_q, any_q} <= {3{d_i}};
+  assign plain_o = plain_q + d_i;
+  assign signed_o = signed_q + d_i;
+  assign any_o = any_q;
+endmodule
+"""
+# A tolerance that is wider than the output: its lowest bits alone would be 8.
+TOLERANCES = {"plain": 3, "signed": 3, "any": 600 + 8}
+
+
+def beyond(name, golden, found):
+    if name == "signed":
+        golden, found = (value - 16 if value > 7 else value for value in (golden, found))
+    return abs(golden - found) > TOLERANCES[name]
+
+
+def test_tolerances_cycle_by_cycle(tmp_path):
+    """The fault: the bench named what it declares for them 0_found, which is no name."""
+    (tmp_path / "nearby.sv").write_text(NEARBY)
+    target_file = tmp_path / "nearby.toml"
+    target_file.write_text('name = "nearby"\ntop = "nearby"\nsources = ["nearby.sv"]\nclock = "clk_i"\n')
+    draw, before = random.Random(6), 0
+    data = [0, *(draw.randrange(16) for _ in range(31))]
+    lines = ["$timescale 1ns $end", "$scope module tb $end", "$scope module u_dut $end"]
+    names = {"clk_i": (1, "c"), "d_i": (4, "d"), "plain_o": (4, "p"), "signed_o": (4, "s"), "any_o": (4, "a")}
+    lines += [f"$var wire {width} {code} {name} $end" for name, (width, code) in names.items()]
+    lines += ["$upscope $end", "$upscope $end", "$enddefinitions $end"]
+    for cycle, d in enumerate(data):
+        total = before + d & 15
+        lines += [f"#{10 * cycle}", "0c", f"b{d:04b} d", f"b{total:04b} p", f"b{total:04b} s"]
+        lines += [f"b{before:04b} a", f"#{10 * cycle + 5}", "1c"]
+        before = d
+    vcd = tmp_path / "nearby.vcd"
+    vcd.write_text("\n".join(lines) + "\n")
+    strobes = tuple(
+        Strobe((f"{name}_o",), tolerance=tolerance, signed=name == "signed")
+        for name, tolerance in TOLERANCES.items()
+    )
+    replay = Replayed(closed_by(target_file, vcd, strobes=strobes))
+    assert replay.golden().end.output == replay.expected
+    expected, sites = {}, replay.elaboration.sites
+    for index, element in enumerate(sites.elements):
+        name = element.path.removeprefix("u_dut.").removesuffix("_q")
+        for cycle in range(len(data) - 1):
+            for bit in range(4):
+                held, added = data[cycle], data[cycle + 1] if name != "any" else 0
+                differs = beyond(name, held + added & 15, (held ^ 1 << bit) + added & 15)
+                seen = Seen.SDC_CRITICAL if differs else Seen.SDC_TOLERABLE
+                expected[Fault(sites.offsets[index] + bit, cycle)] = name, seen
+    assert len(expected) == 3 * 4 * 31
+    assert {("plain", seen) for seen in (Seen.SDC_CRITICAL, Seen.SDC_TOLERABLE)} < {*expected.values()}
+    assert {("signed", seen) for seen in (Seen.SDC_CRITICAL, Seen.SDC_TOLERABLE)} < {*expected.values()}
+    for kind in (PlainEngine, VerilatorEngine):
+        found = replay.injections(kind, expected)
+        assert {f: row.seen for f, row in found.items()} == {f: seen for f, (_, seen) in expected.items()}
+
+
 def test_a_testbench_that_changes_inputs_together_with_the_clock(target_file, inputs, tmp_path):
     """As a C++ one does that sets inputs and clock before one evaluation: outputs are of after the edge."""
     file = write_vcd(tmp_path / "together.vcd", inputs, together=True)
