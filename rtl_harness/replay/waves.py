@@ -232,8 +232,12 @@ def _read(file: Path, variable: Any) -> Signal:  # noqa: ANN401
     if width is None or bool(variable.is_real) or bool(variable.is_string):
         raise HarnessError(f"{file}: {name}: expected bits, found a value of another kind", f"waves.{name}")
     _begin_to_read(file)
-    changes = variable.signal[:]
-    width = int(width)
+    width, found = int(width), variable.signal
+    if not len(found):
+        # The reader takes no slice of nothing. What has no value is unknown from the beginning on.
+        nothing = np.zeros((1, width), bool)
+        return Signal.of_bits(name, np.zeros(1, np.int64), nothing, nothing)
+    changes = found[:]
     times = np.fromiter((time for time, _ in changes), np.int64, len(changes))
     raw, marks = bytearray(), bytearray()
     size = -(-width // 8)

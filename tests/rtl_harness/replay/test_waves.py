@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from resil.rtl_harness.errors import HarnessError
-from resil.rtl_harness.replay.waves import Waves, read_here
+from resil.rtl_harness.replay.waves import Signal, Waves, read_here
 
 TEXT = """\
 $timescale 100ps $end
@@ -98,7 +98,7 @@ import os, sys
 from pathlib import Path
 import pywellen
 from resil.rtl_harness.errors import HarnessError
-from resil.rtl_harness.replay.waves import Waves, read_here
+from resil.rtl_harness.replay.waves import Signal, Waves, read_here
 file = Path({str(waves.file)!r})
 [var.signal.value_at(3) for var in pywellen.Waveform(str(file)).all_vars()]
 assert read_here()
@@ -133,6 +133,21 @@ def test_a_clock_that_is_unknown_at_first(tmp_path):
 def test_a_structure_is_its_fields_side_by_side(waves):
     pair = waves.signal(waves.structures("tb.u_dut")["pair"], 4)
     assert numbers(pair, [0, 10], before=False) == ([0b1001, 0b1000], [0b1101, 0b1101])
+
+
+def test_a_signal_that_never_gets_a_value(tmp_path):
+    """The fault: the reader gives no changes of it, and both init and run ended in a traceback."""
+    file = tmp_path / "never.vcd"
+    lines = TEXT.replace("{wide}", "1" * 100).splitlines()
+    file.write_text("\n".join(own for own in lines if not own.endswith((' "', "&")) or "$var" in own) + "\n")
+    waves = Waves(file)
+    d = read(waves, "d", 4)
+    assert numbers(d, [0, 5, 99], before=True) == ([0, 0, 0], [0, 0, 0])
+    assert numbers(d, [0, 5, 99], before=False) == ([0, 0, 0], [0, 0, 0])
+    pair = waves.signal(waves.structures("tb.u_dut")["pair"], 4)
+    assert numbers(pair, [10], before=False) == ([0b1000], [0b1100])
+    clock = Signal.of_bits("c", np.zeros(1, np.int64), np.zeros((1, 1), bool), np.zeros((1, 1), bool))
+    assert (clock.edges.tolist(), clock.toggles.tolist()) == ([], [])
 
 
 def test_times_with_their_unit(waves):
