@@ -103,7 +103,13 @@ def read_own_design(
     read, given, reaching = read_for_synthesis(top, top, given, listed.parameters)
     listed.defines.update(given.defines)
     ports = ports_of(top, read.top)
-    recorded = {} if waves is None else _recorded(waves, instance, ports)
+    buses = find_buses(ports)
+    taken = {port.name for bus in buses for port in bus.ports.values()}
+    alarms = find_alarms(ports, taken)
+    looked_at = [port for port in ports if port.width == 1] + [
+        own.port for own in alarms if own.port.width > 1
+    ]
+    recorded = {} if waves is None else _recorded(waves, instance, looked_at)
     if waves is not None and not recorded:
         raise HarnessError(
             f"{waves}: expected the ports of {top} in {instance}, found none of them; "
@@ -118,12 +124,15 @@ def read_own_design(
             "by its name" + (" that has edges in the recording" if recorded else ""),
             "top.clock",
         )
-    buses = find_buses(ports)
-    taken = {port.name for bus in buses for port in bus.ports.values()}
-    alarms = find_alarms(ports, taken)
     usual = [own.port.name for own in alarms if _rises(recorded.get(own.port.name))]
     remarks = [f"not followed: {' '.join(listed.left_out)}"] if listed.left_out else []
     remarks += reaching
+    resets = find_resets(ports, recorded)
+    remarks += [
+        f"reset {own.port.name}: a person decides: active {'low' if own.active_low else 'high'} {own.doubt}"
+        for own in resets
+        if own.doubt
+    ]
     blocks, arrays, modules = _hierarchy(read.top.body)
     files, unused = _used(read.files, {top, *modules})
     if unused:
@@ -136,7 +145,7 @@ def read_own_design(
         blocks,
         tuple(arrays),
         tuple(clocks),
-        tuple(find_resets(ports, recorded)),
+        tuple(resets),
         tuple(alarms),
         tuple(buses),
         tuple(usual),
@@ -145,14 +154,16 @@ def read_own_design(
 
 
 def _recorded(waves: Path, instance: str, ports: Sequence[TopPort]) -> dict[str, Signal]:
-    """Return the ports of one bit that the recording has; the others are looked for when it is replayed."""
+    """Return those of the ports that the recording has; the others are looked for when it is replayed."""
     found = Waves(waves)
     variables = {name.lower(): own for name, own in found.below(instance).items()}
-    return {
-        port.name: found.signal([variables[port.name.lower()]], 1)
-        for port in ports
-        if port.width == 1 and port.name.lower() in variables
-    }
+    structures = found.structures(instance)
+    recorded = {}
+    for port in ports:
+        own = variables.get(port.name.lower())
+        if fields := structures.get(port.name, []) if own is None else [own]:
+            recorded[port.name] = found.signal(fields, port.width)
+    return recorded
 
 
 def _rises(signal: Signal | None) -> bool:

@@ -48,10 +48,11 @@ def _clock_lines(design: OwnDesign) -> list[str]:
     for reset in design.resets[:1]:
         by = "by the recording" if reset.known else "by its name: a person decides"
         lines.append(f"reset = {_text(reset.port.name)}   # {by}; the recording drives it")
-        lines.append(f"reset_active_low = {str(reset.active_low).lower()}")
+        said = f"   # a person decides: {reset.doubt}" if reset.doubt else ""
+        lines.append(f"reset_active_low = {str(reset.active_low).lower()}{said}")
     for reset in design.resets[1:]:
         level = "low" if reset.active_low else "high"
-        by = "in the recording" if reset.known else "by its name"
+        by = reset.doubt or ("in the recording" if reset.known else "by its name")
         lines.append(f"# reset: {reset.port.name}, active {level} {by}; the recording drives it")
     return lines
 

@@ -184,6 +184,44 @@ def test_an_instance_that_is_not_the_design(tmp_path, monkeypatch, capsys):
     assert "found none of them; --instance is the path" in capsys.readouterr().err
 
 
+NOTICED = """
+module noticed(
+  input logic clk_i, input logic first_i, input logic rst_n, input logic idle_i,
+  output logic [3:0] error_code_o, output logic [1:0] fault_o, output logic [6:0] ecc_o
+);
+  always_ff @(posedge clk_i) {error_code_o, fault_o, ecc_o} <= rst_n ? '0 : {13{first_i ^ idle_i}};
+endmodule
+"""
+
+
+def test_a_recording_decides_about_wide_alarms_and_leaves_a_doubt(tmp_path, monkeypatch, capsys):
+    """The fault: what rises in the recording was proposed as an alarm of 4 bits, and first_i was the reset.
+
+    The input without a value ended in a traceback.
+    """
+    monkeypatch.chdir(tmp_path)
+    names = {"clk_i": (1, "c"), "first_i": (1, "f"), "rst_n": (1, "r"), "idle_i": (1, "i")}
+    names |= {"error_code_o": (4, "e"), "fault_o": (2, "u"), "ecc_o": (7, "p")}
+    lines = ["$timescale 1ns $end", "$scope module tb $end", "$scope module u_dut $end"]
+    lines += [f"$var wire {width} {code} {name} $end" for name, (width, code) in names.items()]
+    lines += ["$upscope $end", "$upscope $end", "$enddefinitions $end"]
+    lines += ["#0", "0c", "0f", "0r", "b0000 e", "b00 u", "b1010101 p", "#5", "1c", "#10", "0c", "1r", "1f"]
+    lines += ["#15", "1c", "b0011 e", "#20", "0c", "0f", "0r", "#25", "1c", "#30", "0c"]
+    Path("noticed.vcd").write_text("\n".join(lines) + "\n")
+    Path("noticed.sv").write_text(NOTICED)
+    Path("rtl.f").write_text("noticed.sv\n")
+    waves = ["--waves", "noticed.vcd", "--instance", "tb.u_dut"]
+    assert main(["init", "--top", "noticed", "-f", "rtl.f", *waves, "--out", "own", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["resets"], found["alarms"]) == (["rst_n, active low"], ["fault_o"])
+    doubt = "by its name, but the recording ends with 0"
+    assert found["remarks"] == [f"reset rst_n: a person decides: active low {doubt}"]
+    text = Path("own/target.toml").read_text()
+    assert f"reset_active_low = true   # a person decides: {doubt}" in text
+    assert "# error_code_o = " in text
+    assert [alarm.output for alarm in load_target("own/target.toml").alarms.values()] == ["fault_o"]
+
+
 def test_names_that_reach_into_an_instance_are_left_out_where_a_macro_does_so(tmp_path, monkeypatch, capsys):
     """As a core names registers of its parts for its assertions; without the macro the refusal says so."""
     monkeypatch.chdir(tmp_path)

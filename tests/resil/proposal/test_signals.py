@@ -42,6 +42,17 @@ def test_clocks(name):
         ("reset", False),
         ("i_rst", False),
         ("core_reset_i", False),
+        ("rst_n_i", True),
+        ("resetb_i", True),
+        ("PRESETn", True),
+        ("s_axi_aresetn", True),
+        ("nPORESET", True),
+        ("por_n", True),
+        ("por_i", False),
+        ("wrst_n", True),
+        ("sysrst", False),
+        ("soft_rst_i", False),
+        ("rst_sync_n", True),
     ],
 )
 def test_resets_of_either_polarity(name, low):
@@ -49,14 +60,52 @@ def test_resets_of_either_polarity(name, low):
     assert [(own.port.name, own.active_low) for own in found] == [(name, low)]
 
 
-def test_a_reset_that_a_recording_uses_comes_first():
-    levels = {"wb_rst_i": [0], "arst_i": [0, 1]}
-    recorded = {
+WORDS = "first burst port report import support worst_case temporary preset persist portal restart"
+
+
+@pytest.mark.parametrize("name", [*(f"{word}_i" for word in WORDS.split()), "rst_done_i"])
+def test_words_that_have_the_letters_of_a_reset_in_them(name):
+    """The fault: first_i of a design became its reset, and rst_i a comment."""
+    assert find_resets(ports(f">clk_i >{name}")) == []
+
+
+def recorded_levels(**levels):
+    return {
         name: Signal.of_bits(
             name, np.arange(len(own)), np.array(own, bool)[:, None], np.ones((len(own), 1), bool)
         )
         for name, own in levels.items()
     }
+
+
+def test_the_reset_whose_name_says_nothing_else_comes_first():
+    named = ports(">clk_i >wb_rst_i >srst >rst_ni")
+    assert [own.port.name for own in find_resets(named)] == ["rst_ni", "srst", "wb_rst_i"]
+    recorded = recorded_levels(wb_rst_i=[1, 0], srst=[0, 1, 0], rst_ni=[0, 1])
+    assert [own.port.name for own in find_resets(named, recorded)] == ["rst_ni", "srst", "wb_rst_i"]
+
+
+@pytest.mark.parametrize(
+    ("name", "levels", "low", "by"),
+    [
+        ("rst_n", [0, 1], True, ""),
+        ("rst_n", [1, 0, 1], True, ""),
+        ("rst_n", [0, 1, 0], True, "by its name, but the recording ends with 0"),
+        ("rst_n", [1, 0], True, "by its name, but the recording ends with 0"),
+        ("rst_i", [1, 0], False, ""),
+        ("rst_i", [0, 1, 0], False, ""),
+        ("rst_i", [1, 0, 1], False, "by its name, but the recording ends with 1"),
+        ("rst_i", [0, 1], True, "by the recording, which ends with 1"),
+    ],
+)
+def test_a_recording_that_ends_in_reset_does_not_turn_the_polarity(name, levels, low, by):
+    """The fault: rst_n became active high where a recording ends with it at 0."""
+    (found,) = find_resets(ports(f">clk_i >{name}"), recorded_levels(**{name: levels}))
+    assert (found.active_low, found.known, found.doubt.partition(";")[0]) == (low, True, by)
+
+
+def test_a_reset_that_a_recording_uses_comes_first():
+    recorded = recorded_levels(wb_rst_i=[0], arst_i=[0, 1])
     found = find_resets(ports(">clk_i >wb_rst_i >arst_i"), recorded)
     assert [(own.port.name, own.active_low, own.known) for own in found] == [
         ("arst_i", True, True),
@@ -79,6 +128,14 @@ def test_a_reset_that_a_recording_uses_comes_first():
 def test_alarms(name, reports):
     found = find_alarms(ports(f">err_i <data_o:8 <{name} <terror_o <pslverr <ferry_o"), {"pslverr"})
     assert [(own.port.name, own.reports) for own in found] == [(name, reports)]
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [("ecc_o:7", []), ("parity_o:4", []), ("ecc_o", ["ecc_o"]), ("ecc_error_o:2", ["ecc_error_o"])],
+)
+def test_the_code_of_data_is_no_alarm(name, found):
+    assert [own.port.name for own in find_alarms(ports(f"<{name}"), set())] == found
 
 
 AXI = (
