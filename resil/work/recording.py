@@ -191,18 +191,13 @@ def _reset_text(closed: Closed) -> str:
     bare = None if own is None else load_target(own.of)
     if bare is None or not bare.reset:
         return ""
-    count = 0
-    for recording in closed.recordings:
-        if (signal := recording.signals.get(bare.reset)) is None:
-            return ""
-        values, known = signal.sampled(recording.times, before=recording.is_before(bare.reset))
-        count += int(((values[:, 0] != bare.reset_active_low) & known[:, 0]).sum())
+    if not all(bare.reset in recording.signals for recording in closed.recordings):
+        return ""
+    active = (own.in_reset(bare.reset, active_low=bare.reset_active_low) for own in closed.recordings)
+    if not (count := sum(int(own.sum()) for own in active)):
+        return ""
     cycles = sum(own.cycles for own in closed.recordings)
-    return (
-        f" In {count:,} of {cycles:,} cycles the design is in reset; faults strike there too."
-        if count
-        else ""
-    )
+    return f" In {count:,} of {cycles:,} cycles a fault finds the design in reset."
 
 
 def _remarks(closed: Closed, images: Sequence[Images], never: Sequence[str]) -> tuple[str, ...]:

@@ -124,6 +124,6 @@ def test_cycles_of_different_length_and_those_in_reset_are_said(work):
     recording(work.folder / "uneven.vcd", periods=(10,) * 9 + (1000,) * 3, reset=0)
     even, uneven = (work(name).facts.remarks[0] for name in ("even.vcd", "uneven.vcd"))
     assert "times their median" not in even
-    assert "In 2 of 12 cycles the design is in reset" in even
+    assert "In 1 of 12 cycles a fault finds the design in reset." in even
     assert "to 100 times their median: faults are drawn evenly over cycles, not over time." in uneven
     assert "in reset" not in uneven
