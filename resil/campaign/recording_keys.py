@@ -62,7 +62,7 @@ RECORDING = (
         "sampled",
         "string",
         "Values of a cycle are those just `before` its clock edge, or those `at` it, for testbenches that "
-        "change inputs together with the clock, as many C++ ones do.",
+        "change inputs together with the clock, as many C++ ones do. With `clocks` only `before`.",
         SAMPLED[0],
         choices=SAMPLED,
     ),

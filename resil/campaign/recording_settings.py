@@ -77,15 +77,24 @@ def read_recorded(
 ) -> RecordingSettings:
     """Take the keys that say how a recording is replayed; the arguments are what its origin says."""
     strobes = section.tables("strobes", "one [[workload.strobes]] a rule") if section.has("strobes") else []
+    sampled, clocks = section.choice("sampled"), section.texts("clocks") if section.has("clocks") else ()
+    if sampled == "at" and clocks:
+        section.wrong(
+            "sampled",
+            '"before" where clocks names several, as outputs are compared before the clocks act',
+            '"at"',
+            "remove the key, and name inputs that change with a clock in at_edge; where outputs depend on "
+            "inputs by logic alone, let the testbench set these ahead of the clocks, and record again",
+        )
     return RecordingSettings(
         name=name,
         waves=waves,
         instance=instance,
         begin=section.text("from") if section.has("from") else "",
         end=section.text("to") if section.has("to") else "",
-        sampled=section.choice("sampled"),
+        sampled=sampled,
         at_edge=section.texts("at_edge") if section.has("at_edge") else (),
-        clocks=section.texts("clocks") if section.has("clocks") else (),
+        clocks=clocks,
         strobes=tuple(_strobe(table) for table in strobes),
         parameters=parameters,
     )

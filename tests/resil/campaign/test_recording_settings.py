@@ -28,7 +28,6 @@ waves = ["a.vcd", "b.fst"]
 instance = "tb.u_dut"
 from = "10 ns"
 to = "20 us"
-sampled = "at"
 at_edge = ["rst_i"]
 clocks = ["slow_i"]
 parameters = { Width = 4 }
@@ -68,7 +67,6 @@ def test_all_keys(written, tmp_path):
         instance="tb.u_dut",
         begin="10 ns",
         end="20 us",
-        sampled="at",
         at_edge=("rst_i",),
         clocks=("slow_i",),
         strobes=(
@@ -80,7 +78,14 @@ def test_all_keys(written, tmp_path):
     )
 
 
-@pytest.mark.parametrize("text", [FULL, 'waves = "a.vcd"\ninstance = "tb.u_dut"\n'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        FULL,
+        'waves = "a.vcd"\ninstance = "tb.u_dut"\n',
+        'waves = "a.vcd"\ninstance = "tb.u_dut"\nsampled = "at"\n',
+    ],
+)
 def test_its_text_is_read_back_as_the_same(written, text, tmp_path):
     campaign = load_campaign(written(text))
     again = tmp_path / "again.toml"
@@ -96,6 +101,7 @@ REFUSED = {
     "waves = []\ninstance = 't'\n": "waves",
     'waves = "a.vcd"\n': "instance",
     SHORT + 'sampled = "after"\n': "sampled",
+    SHORT + 'sampled = "at"\nclocks = ["slow_i"]\n': "sampled",
     SHORT + 'decision = "exact"\n': "decision",
     SHORT + "strobes = []\n": "strobes",
     ROW + "stream = true\n": "when",
