@@ -15,11 +15,11 @@ from resil.prepare.engines import comparison, engine_of, output_facts
 from resil.prepare.identity import digest_of, identity_of, library_digest, target_digest, workload_digest
 from resil.prepare.memory import memory_bench
 from resil.prepare.netlist import logic_engine, netlist_sites
-from resil.prepare.targets import targeted, with_known_hardware, work_on
+from resil.prepare.targets import storage_of, targeted, with_known_hardware, work_on
 from resil.progress import Progress
 from resil.rtl_harness.cache import file_digest, observe_builds
 from resil.rtl_harness.design.area import area_per_block
-from resil.rtl_harness.design.elaboration import Elaboration, elaborate
+from resil.rtl_harness.design.elaboration import Elaboration
 from resil.rtl_harness.design.snapshot import rtl_digest
 from resil.rtl_harness.design.target import Target, load_target
 from resil.rtl_harness.engine.contract import CampaignEngine
@@ -49,7 +49,7 @@ def prepare(campaign: Campaign, progress: Progress, *, simulates: bool = False) 
     work = work_on(campaign, found, progress)
     workloads = [workload for run in work.workloads for workload in run]
     progress.stage(f"storage of {target.name}")
-    elaboration = elaborate(target, workloads[0].parameters)
+    elaboration = storage_of(target, workloads[0].parameters)
     if simulates and not elaboration.unmapped:
         faults = campaign.faults.injections
         cycles = work.facts.vela_cycles or 0

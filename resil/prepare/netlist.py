@@ -12,12 +12,12 @@ from resil.campaign.fault_settings import OPEN, STUCK_AT
 from resil.campaign.technology_settings import BY
 from resil.errors import CampaignError
 from resil.prepare.identity import digest_of
-from resil.prepare.targets import driven_by_test, targeted, with_known_hardware, work_on
+from resil.prepare.targets import driven_by_test, storage_of, targeted, with_known_hardware, work_on
 from resil.progress import Progress
 from resil.record.blocks import NO_SITES
 from resil.rtl_harness.cache import observe_builds
 from resil.rtl_harness.design.area_library import library_text
-from resil.rtl_harness.design.elaboration import Elaboration, elaborate
+from resil.rtl_harness.design.elaboration import Elaboration
 from resil.rtl_harness.design.snapshot import rtl_digest
 from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.engine.chain import ChainEngine
@@ -83,7 +83,7 @@ def logic_design(campaign: Campaign, progress: Progress) -> LogicDesign:
         )
     workload = work.workloads[0][0]
     progress.stage(f"storage of {target.name}")
-    elaboration = with_known_hardware(target, elaborate(target, workload.parameters))
+    elaboration = with_known_hardware(target, storage_of(target, workload.parameters))
     check_workload(target, workload, elaboration)
     logic = netlist_sites(campaign, target, elaboration, progress)
     hashes = {**work.hashes, "rtl": rtl_digest(target), "netlist": logic.digest}

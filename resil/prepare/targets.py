@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +15,7 @@ from resil.campaign.recording_settings import RecordingSettings
 from resil.campaign.testbench_settings import TestbenchSettings
 from resil.campaign.workload_settings import WorkloadSettings
 from resil.progress import Progress
-from resil.rtl_harness.design.elaboration import Elaboration
+from resil.rtl_harness.design.elaboration import Elaboration, elaborate
 from resil.rtl_harness.design.hardware import with_hardware
 from resil.rtl_harness.design.reaching_names import refused_names
 from resil.rtl_harness.design.snapshot import frozen
@@ -31,6 +32,8 @@ from resil.work.work import Work
 
 # What the front end of synthesis says of a name that reaches into an instance.
 _REACHING = "hierarchical reference"
+# What elaboration says where nothing is left to inject into.
+_NO_STORAGE = "dut: expected storage in"
 
 
 def target_of(campaign: Campaign) -> Target:
@@ -98,6 +101,8 @@ def targeted(campaign: Campaign, progress: Progress) -> Targeted:
     if settings is not None:
         progress.stage(f"reading {len(settings.waves)} recordings")
         closed = close_target(campaign, settings, target)
+        for own in closed.recordings:
+            progress.stage(own.extent)
         return Targeted(frozen(closed.target), settings, closed)
     if isinstance(campaign.work, TestbenchSettings):
         driven = driven_design(campaign, campaign.work, target)
@@ -129,6 +134,29 @@ def work_on(campaign: Campaign, found: Targeted, progress: Progress) -> Work:
     assert isinstance(settings, TestbenchSettings)
     assert found.driven is not None
     return tested_work(campaign, settings, found.driven)
+
+
+def storage_of(target: Target, parameters: Mapping[str, int]) -> Elaboration:
+    """Return the storage of a target, and which of it has fault sites.
+
+    Args:
+        target: Of the campaign.
+        parameters: Of its top.
+
+    Raises:
+        HarnessError: The target cannot be elaborated, has no storage, or leaves out all that it has.
+    """
+    try:
+        return elaborate(target, parameters)
+    except HarnessError as error:
+        # A pattern that matches no storage is refused before: there was some.
+        if not target.exclude or _NO_STORAGE not in str(error):
+            raise
+        raise HarnessError(
+            f"target {target.name}: exclude: expected storage that is left to inject into, found that its "
+            "patterns name all storage of the design; name less, or remove the key",
+            "exclude",
+        ) from None
 
 
 def with_known_hardware(target: Target, elaboration: Elaboration) -> Elaboration:

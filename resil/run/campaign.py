@@ -59,7 +59,7 @@ from resil.results.views import highest_factor
 from resil.results.write import Results
 from resil.rtl_harness.engine.contract import CampaignEngine, GoldenRun
 from resil.rtl_harness.errors import HarnessError, UnmappedSiteError
-from resil.rtl_harness.faults import Reported
+from resil.rtl_harness.faults import Reported, Rise
 from resil.run.input_plan import with_planned_inputs
 from resil.run.probe import sanity_of
 from resil.run.recheck import golden_digests, require_same_golden, require_same_rows
@@ -200,6 +200,8 @@ def golden_runs(bench: Bench, engines: list[CampaignEngine]) -> list[GoldenRun]:
     runs = [engine.golden() for engine in engines]
     for position, (label, run) in enumerate(zip(bench.inputs, runs, strict=True)):
         detected = [rise for rise in run.end.alarms if rise.kind is Reported.DETECTED]
+        if detected and not bench.network.operations:
+            raise HarnessError(_alarmed(bench, label, detected[0]), f"alarms.{detected[0].alarm}")
         if detected or not run.end.finished:
             alarm = f", alarm {detected[0].alarm} from cycle {detected[0].cycle:,} on" if detected else ""
             raise HarnessError(
@@ -239,6 +241,15 @@ def _unexpected(bench: Bench, label: int, found: bytes, expected: bytes) -> str:
         f"file of expected outputs, found {len(differing)} of {len(found)} bytes different, the first "
         f"at byte {first} ({expected[first]:#04x} expected, {found[first]:#04x} found); check "
         "images, the place of the output and its shape"
+    )
+
+
+def _alarmed(bench: Bench, label: int, rise: Rise) -> str:
+    return (
+        f"{bench.target_name} on {bench.network.name}, input {label}: expected no alarm in a run without a "
+        f"fault, found {rise.alarm} up from cycle {rise.cycle:,} on; if it is active low, put the top into a "
+        "module that inverts it; if it is no alarm, as data or a busy flag, remove it from [alarms]; if it "
+        "is right, correct what drives the design"
     )
 
 

@@ -83,6 +83,15 @@ class Recording:
         active = values[:, 0] != active_low
         return np.append(active[1:], active[-1:])
 
+    @property
+    def extent(self) -> str:
+        """How long it is, in words: nothing else shows that a file was cut off in the middle."""
+        last = max(int(signal.times[-1]) for signal in self.signals.values())
+        return (
+            f"{self.span.file.name}: {self.cycles:,} cycles, the last ends at "
+            f"{self.waves.time(int(self.times[-1]))}; the last change of a port is at {self.waves.time(last)}"
+        )
+
     def released(self, inputs: Sequence[TopPort]) -> list[str]:
         """Return inputs of a bit that change once or a few times, and each time in the instant of an edge."""
         found = []

@@ -12,6 +12,7 @@ import pytest
 from resil.campaign.campaign import load_campaign
 from resil.cli import main
 from resil.prepare.bench import prepare
+from resil.prepare.targets import targeted
 from resil.progress import Progress
 from resil.protection.in_reset import reset_cycles
 from resil.rtl_harness.design.target import load_target
@@ -201,6 +202,30 @@ def test_a_fault_list_counts_cycles_of_the_recording_those_in_reset_among_them(t
         wanted = "In 2 of 12 cycles a fault finds the design in reset: 1 upsets of the list strike there."
         assert wanted in capsys.readouterr().out
         assert wanted in json.loads((out / "listed.json").read_text())["remarks"][0]
+
+
+def test_how_long_a_recording_is_is_said(tmp_path):
+    """A file that was cut off in the middle is a shorter recording: nothing but its length shows it."""
+    released_at_an_edge(tmp_path)
+    said = io.StringIO()
+    targeted(load_campaign(tmp_path / "campaign.toml"), Progress(said))
+    whole = "released.vcd: 12 cycles, the last ends at 115 ns; the last change of a port is at 120 ns"
+    assert whole in said.getvalue()
+    file = tmp_path / "released.vcd"
+    file.write_text(file.read_text().partition("#80")[0])
+    targeted(load_campaign(tmp_path / "campaign.toml"), Progress(said))
+    assert "released.vcd: 8 cycles, the last ends at 75 ns; " in said.getvalue()
+
+
+def test_patterns_that_leave_nothing_to_inject_into(tmp_path, capsys):
+    """The fault: the message asked for the key dut, which such a target must not have."""
+    released_at_an_edge(tmp_path)
+    file = tmp_path / "target.toml"
+    file.write_text(file.read_text() + 'exclude = ["*"]\n')
+    assert main(["run", str(tmp_path / "campaign.toml"), "--out", str(tmp_path / "run"), "--quiet"]) == 2
+    said = capsys.readouterr().err
+    assert "target released: exclude: expected storage that is left" in said
+    assert "dut:" not in said
 
 
 def test_alarms_wait_while_a_recording_holds_the_design_in_reset(tmp_path):

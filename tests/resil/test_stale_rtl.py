@@ -6,7 +6,8 @@ import shutil
 import pytest
 
 from resil.campaign.campaign import load_campaign
-from resil.prepare import bench as prepare
+from resil.prepare import targets
+from resil.prepare.bench import prepare
 from resil.progress import Progress
 from resil.rtl_harness.design.snapshot import rtl_digest
 
@@ -29,9 +30,9 @@ def test_a_file_that_is_swapped_while_a_run_goes_on_is_not_taken(example, monkey
         seen.append(target)
         raise StoppedError
 
-    monkeypatch.setattr(prepare, "elaborate", stop)
+    monkeypatch.setattr(targets, "elaborate", stop)
     with pytest.raises(StoppedError):
-        prepare.prepare(load_campaign(example / "campaign.toml"), Progress())
+        prepare(load_campaign(example / "campaign.toml"), Progress())
     before = rtl_digest(seen[0])
     source = example / "rtl" / "control.sv"
     kept = next(path for path in seen[0].sources if path.name == "control.sv").read_text()
