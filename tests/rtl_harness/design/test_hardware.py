@@ -282,6 +282,71 @@ def test_a_live_flip_flop_that_is_dropped_is_found_out(wrong, says, target, elab
     assert says in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        # Each begins as it is said to be, so that the first cycle is no witness.
+        (
+            lambda e: Absent(site_of(e, "first_q", 2), 1, Hardware.CONSTANT, value=0),
+            "u_dut.first_q[2] for constant, 0, but in the simulation it has another value after cycle ",
+        ),
+        (
+            lambda e: Absent(site_of(e, "first_q", 2), 1, Hardware.CONSTANT),
+            "u_dut.first_q[2] for constant, 0, but",
+        ),
+        (
+            lambda e: Absent(
+                site_of(e, "words_q[0]"), 8, Hardware.DUPLICATE, same_as=site_of(e, "words_q[1]")
+            ),
+            "u_dut.words_q[0][0] for equal to u_dut.words_q[1][0], but",
+        ),
+        # A bit that lies elsewhere in its byte than the one that it is said to repeat, in either direction.
+        (
+            lambda e: Absent(
+                site_of(e, "words_q[0]", 3), 1, Hardware.DUPLICATE, same_as=site_of(e, "first_q", 6)
+            ),
+            "u_dut.words_q[0][3] for equal to u_dut.first_q[6], but",
+        ),
+        (
+            lambda e: Absent(
+                site_of(e, "words_q[0]", 6), 1, Hardware.DUPLICATE, same_as=site_of(e, "first_q", 3)
+            ),
+            "u_dut.words_q[0][6] for equal to u_dut.first_q[3], but",
+        ),
+    ],
+)
+def test_a_claim_that_holds_only_at_first_is_found_out(wrong, says, target, elaboration):
+    run = wrong(elaboration)
+    table = SiteTable.of(elaboration.sites.elements, [*elaboration.sites.absent, run])
+    broken = dataclasses.replace(elaboration, sites=table)
+    with VerilatorEngine(target, WORKLOAD, broken) as engine, pytest.raises(HarnessError) as caught:
+        engine.golden()
+    assert says in str(caught.value)
+    assert caught.value.field == table[run.first].name
+
+
+def test_a_claim_that_a_single_cycle_refutes_is_found_out_whichever_it_is(tmp_path):
+    """After edge N bit N alone of a register is set, and the run goes on to its end."""
+    text = DESIGN.replace("  integer     k;", "  integer     k;\n  logic [63:0] walk_q;")
+    text = text.replace("    one_q <= 4'hf;", "    one_q <= 4'hf;\n    walk_q <= rst ? 64'd1 : walk_q << 1;")
+    text = text.replace("assign q = ", "assign q = {8{^(walk_q & {8{d}})}} ^ ")
+    target = target_of(tmp_path, text)
+    elaboration = with_hardware(target, elaborate(target))
+    with VerilatorEngine(target, WORKLOAD, elaboration) as engine:
+        end = engine.golden().end.end_cycle
+    assert 40 < end < 63
+    for edge in (*range(1, 63, 7), *range(end - 2, end + 2)):
+        run = Absent(site_of(elaboration, "walk_q", edge), 1, Hardware.CONSTANT, value=0)
+        table = SiteTable.of(elaboration.sites.elements, [*elaboration.sites.absent, run])
+        broken = dataclasses.replace(elaboration, sites=table)
+        with VerilatorEngine(target, WORKLOAD, broken) as engine:
+            if edge <= end:
+                with pytest.raises(HarnessError, match=rf"walk_q\[{edge}\] for constant.*cycle {edge - 1};"):
+                    engine.golden()
+            else:
+                engine.golden()
+
+
 def test_a_register_that_only_the_simulator_starts_with_a_value_is_refused(tmp_path):
     """Synthesis knows no initial values: what is only ever set is constant to it, but not simulated."""
     text = DESIGN.replace("never_q <= never_q;", "if (d == 8'h77) never_q <= 2'b11;").replace(

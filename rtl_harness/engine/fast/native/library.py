@@ -157,6 +157,29 @@ class ModelInstance:
         """Clock until `cycle` edges since reset have passed, whatever done says."""
         return self._stop(self._calls.resil_run_to(self.handle, cycle))
 
+    def record(
+        self, places: npt.NDArray[np.intp], rows: npt.NDArray[np.uint8], *, until_done: bool
+    ) -> tuple[Stop, int]:
+        """Clock edge by edge, and keep some bytes of the state after each.
+
+        Args:
+            places: Of these bytes in the state.
+            rows: Gets them, a row for each edge.
+            until_done: Stop where done is 1, as `run` does; else go on whatever it says, as `run_to` does.
+
+        Returns:
+            Why it stopped, and how many rows it has filled.
+        """
+        calls, handle, take = self._calls, self.handle, self.state.take
+        advance = calls.resil_run if until_done else calls.resil_run_to
+        first = self.cycle + 1
+        for number, row in enumerate(rows):
+            code = advance(handle, first + number)
+            take(places, None, row, "clip")  # all places are in the state; "clip" spares numpy a copy
+            if code:
+                return self._stop(code), number + 1
+        return Stop.LIMIT, len(rows)
+
     def settle(self) -> None:
         """Recompute everything that depends on storage; needed after storage was written."""
         if self._calls.resil_settle(self.handle) != 0:
