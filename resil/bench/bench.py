@@ -177,8 +177,8 @@ class Bench:
             empty if all come equally often.
         placement: How upsets of several bits fall into words by a placement, in words; "" without one.
         cycles: Of the run of each input, where a recording says so; empty if only a simulation shows them.
-        in_reset: Returns for each input in which cycles a fault finds the design in reset; nothing where no
-            recording drives it.
+        in_reset: Returns for each input in which cycles of its recording a fault finds the design in reset;
+            nothing where none drives it, or where several clocks do.
     """
 
     network: NetworkFacts

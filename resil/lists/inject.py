@@ -241,10 +241,13 @@ def _remarks(placed: PlacedList) -> tuple[str, ...]:
         )
     held = placed.bench.in_reset()
     if in_reset := sum(int(own.sum()) for own in held):
-        struck = sum(bool(held[own.position][own.row.time]) for own in placed.faults if own.row.type == UPSET)
-        cycles = sum(len(own) for own in held)
+        upsets = [own for own in placed.faults if own.row.type == UPSET and own.exists]
+        times = [(held[own.position], own.row.time) for own in upsets]
+        # The edge that ends the run comes after those of the recording.
+        struck = sum(time < len(cycles) and bool(cycles[time]) for cycles, time in times)
+        whole = sum(len(own) for own in held)
         remarks.append(
-            f"Cycle 0 is the first edge of the recording's window. In {in_reset:,} of {cycles:,} cycles a "
+            f"Cycle 0 is the first edge of the recording's window. In {in_reset:,} of {whole:,} cycles a "
             f"fault finds the design in reset: {struck:,} upsets of the list strike there."
         )
     return tuple(remarks)

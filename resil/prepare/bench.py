@@ -119,14 +119,14 @@ def prepare(campaign: Campaign, progress: Progress, *, simulates: bool = False) 
         workloads=tuple(digest_of(*map(workload_digest, run)) for run in work.workloads),
         excluded=elaboration.excluded,
         placement=by_placement.text if by_placement else "",
-        cycles=() if found.closed is None else tuple(own.cycles for own in found.closed.recordings),
+        cycles=() if found.closed is None else found.closed.run_cycles,
         in_reset=lambda: _in_reset(found.closed),
     )
 
 
 def _in_reset(closed: Closed | None) -> tuple[Truths, ...]:
     """Return in which cycles of each recording a fault finds the design in reset."""
-    if closed is None or closed.target.replay is None:
+    if closed is None or closed.target.replay is None or closed.layout.by_edges:
         return ()
     bare = load_target(closed.target.replay.of)
     if not bare.reset:

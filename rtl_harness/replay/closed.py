@@ -80,6 +80,14 @@ class Closed:
     recordings: tuple[Recording, ...]
     parameters: Mapping[str, int]
 
+    @property
+    def run_cycles(self) -> tuple[int, ...]:
+        """Edges of the clock in each run without a fault: those of the recording, and the one that ends it.
+
+        Empty with several clocks, where a cycle of the run is none of a clock.
+        """
+        return () if self.layout.by_edges else tuple(own.cycles + 1 for own in self.recordings)
+
 
 def close_by_recordings(target: Target, asked: ReplayRequest, file: Path) -> Closed:
     """Return a target with a bench that replays recordings.

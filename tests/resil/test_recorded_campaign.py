@@ -13,7 +13,7 @@ from resil.campaign.campaign import load_campaign
 from resil.cli import main
 from resil.prepare.bench import prepare
 from resil.prepare.targets import targeted
-from resil.progress import Progress
+from resil.progress import Loudness, Progress, set_loudness
 from resil.protection.in_reset import reset_cycles
 from resil.rtl_harness.design.target import load_target
 from resil.rtl_harness.errors import HarnessError
@@ -192,12 +192,12 @@ def test_a_fault_list_counts_cycles_of_the_recording_those_in_reset_among_them(t
     for command in (["run", str(file), "--faults"], ["import", "--campaign", str(file)]):
         listed, out = tmp_path / "list.csv", tmp_path / command[0]
         asked = [*command, str(listed), "--out", str(out), "--quiet"]
-        listed.write_text("site,type,time,status\n" + rows.format(12))
+        listed.write_text("site,type,time,status\n" + rows.format(13))
         assert main(asked) == 2
         said = capsys.readouterr().err
-        assert "0 to 11, found 12; times count edges of the clock from 0" in said
+        assert "0 to 12, found 13; times count edges of the clock from 0" in said
         assert "on a recording from the first edge of its window" in said
-        listed.write_text("site,type,time,status\n" + rows.format(11))
+        listed.write_text("site,type,time,status\n" + rows.format(12))
         assert main(asked) == 0
         wanted = "In 2 of 12 cycles a fault finds the design in reset: 1 upsets of the list strike there."
         assert wanted in capsys.readouterr().out
@@ -208,6 +208,7 @@ def test_how_long_a_recording_is_is_said(tmp_path):
     """A file that was cut off in the middle is a shorter recording: nothing but its length shows it."""
     released_at_an_edge(tmp_path)
     said = io.StringIO()
+    set_loudness(Loudness.NORMAL)
     targeted(load_campaign(tmp_path / "campaign.toml"), Progress(said))
     whole = "released.vcd: 12 cycles, the last ends at 115 ns; the last change of a port is at 120 ns"
     assert whole in said.getvalue()

@@ -38,6 +38,7 @@ struct Fault {
   Type type = Type::Upset;
   std::uint64_t time = 0;      ///< Cycle of an upset; 0 of a stuck bit.
   std::string input;           ///< Label of the input; "" for the first.
+  std::string weight;          ///< Faults that it stands for, as the list has it; "" if it has none.
 };
 
 inline const char* text(Type type) {
@@ -98,9 +99,16 @@ inline std::uint64_t number(const std::string& text) {
   return std::stoull(text);
 }
 
+/// A bench flips the bit of the site: that would be another fault than an upset of several.
+inline void require_one_bit(const std::string& text) {
+  if (!text.empty() && text != "1")
+    throw std::runtime_error("bits: expected upsets of 1 bit, which a bench in C++ can inject, found \"" + text +
+                             "\"; leave it out, or inject the list with resil run --faults");
+}
+
 }  // namespace detail
 
-/// Read a fault list: a CSV file with a head, or a fault a line: site, type, time, input.
+/// Read a fault list: a CSV file with a head, or a fault a line: site, type, time, input; weights, if there are some.
 /// Throws std::runtime_error with file, row and what is wrong; a list without a fault is an error.
 inline std::vector<Fault> read_faults(const std::string& file) {
   std::ifstream stream(file);
@@ -126,9 +134,23 @@ inline std::vector<Fault> read_faults(const std::string& file) {
       std::replace(line.begin(), line.end(), ',', ' ');
       std::istringstream words(line);
       parts.clear();
-      for (std::string word; words >> word;)
-        if (word.find('=') == std::string::npos) parts.push_back(word);
+      std::vector<std::string> named, values;
+      for (std::string word; words >> word;) {
+        const auto at = word.find('=');
+        if (at == std::string::npos) {
+          parts.push_back(word);
+          continue;
+        }
+        named.push_back(detail::lower(word.substr(0, at)));
+        values.push_back(word.substr(at + 1));
+      }
       names = {"site", "type", "time", "input", "status"};
+      // What has its name before it comes behind the others; too many of those are still too many.
+      if (parts.size() <= names.size()) {
+        names.resize(parts.size());
+        names.insert(names.end(), named.begin(), named.end());
+        parts.insert(parts.end(), values.begin(), values.end());
+      }
     }
     try {
       if (parts.size() > names.size()) throw std::runtime_error("expected no more columns than the head has");
@@ -139,6 +161,8 @@ inline std::vector<Fault> read_faults(const std::string& file) {
         if (names[i] == "type") type = parts[i];
         if (names[i] == "time") time = parts[i];
         if (names[i] == "input") fault.input = parts[i];
+        if (names[i] == "weight") fault.weight = parts[i];
+        if (names[i] == "bits") detail::require_one_bit(parts[i]);
       }
       if (fault.site.empty()) throw std::runtime_error("expected a site, found none");
       fault.type = detail::type_of(type);
@@ -156,14 +180,14 @@ inline std::vector<Fault> read_faults(const std::string& file) {
 class Results {
  public:
   explicit Results(const std::string& file) : file_(file), stream_(file, std::ios::trunc) {
-    write("site,type,time,input,status\n");
+    write("site,type,time,input,status,weight\n");
   }
 
   /// Throws std::runtime_error if the row cannot be written.
   void add(const Fault& fault, Status status) {
     const bool upset = fault.type == Type::Upset;
     write(fault.site + "," + text(fault.type) + "," + (upset ? std::to_string(fault.time) : "") + "," +
-          fault.input + "," + text(status) + "\n");
+          fault.input + "," + text(status) + "," + fault.weight + "\n");
   }
 
  private:

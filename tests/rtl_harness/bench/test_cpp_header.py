@@ -137,12 +137,12 @@ def test_a_bench_in_cpp_says_what_the_engine_says(program, design, tmp_path):
 
 def test_the_header_reads_what_resil_reads(program, tmp_path):
     """A fault a line, names of others for types, and what it wrote is a list again."""
-    text = "# one a line\nu_dut.sum_q[0] flip 3 0 safe weight=1.5\n\nu_dut.sum_q[1], seu, 4\n"
+    text = "# one a line\nu_dut.sum_q[0] flip 3 0 safe weight=1.5\n\nu_dut.sum_q[1], seu, 4 bits=1 weight=2\n"
     (tmp_path / "list.txt").write_text(text)
     assert injected(program, tmp_path / "list.txt", tmp_path / "out.csv").returncode == 0
-    wanted = [(own.site, own.type, own.time) for own in read_list(tmp_path / "list.txt").rows]
+    wanted = [(own.site, own.type, own.time, own.weight) for own in read_list(tmp_path / "list.txt").rows]
     found = read_list(tmp_path / "out.csv", with_status=True).rows
-    assert [(own.site, own.type, own.time) for own in found] == wanted
+    assert [(own.site, own.type, own.time, own.weight) for own in found] == wanted
     assert all(own.status == "detected" for own in found)
 
 
@@ -153,6 +153,8 @@ def test_the_header_reads_what_resil_reads(program, tmp_path):
         ("site,type,time\nu_dut.sum_q[0],upset,\n", "row 1: time: expected the cycle"),
         ("site,type,time\n,upset,3\n", "row 1: expected a site"),
         ("# nothing\n", "expected at least one fault"),
+        ("site,type,time,bits\nu_dut.sum_q[0],upset,3,2\n", "row 1: bits: expected upsets of 1 bit"),
+        ("u_dut.sum_q[0] upset 3 bits=2\n", "row 1: bits: expected upsets of 1 bit"),
         ("site,type,time\nu_dut.sum_q[0],upset,3,0,1\n", "no more columns"),
         ("site,type,time\nu_dut.nowhere_q[0],upset,3\n", "nowhere_q[0]: expected a bit of the simulation"),
         ("site,type,time\nu_dut.sum_q[8],upset,3\n", "sum_q[8]: expected a bit of the word"),
