@@ -14,14 +14,15 @@ from resil.rtl_harness.design.elaboration import elaborate
 from resil.rtl_harness.design.hardware import with_hardware
 from resil.rtl_harness.design.sites import Absent, Hardware, SiteTable
 from resil.rtl_harness.design.synthesis import BEFORE, gates_of_design
-from resil.rtl_harness.design.target import Target, TargetMemory
+from resil.rtl_harness.design.target import Target, TargetAlarm, TargetMemory
 from resil.rtl_harness.engine.fast.audit_sample import EVERYTHING
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.engine.fast.native.injector import Shortcut
+from resil.rtl_harness.engine.plain.engine import PlainEngine
 from resil.rtl_harness.engine.reference.engine import CocotbEngine
 from resil.rtl_harness.engine.workload import OutputSpec, Workload
 from resil.rtl_harness.errors import HarnessError
-from resil.rtl_harness.faults import Fault, Outcome
+from resil.rtl_harness.faults import Fault, Outcome, Reported, Rise
 from testkit.awkward import awkward_target, awkward_workload
 
 DESIGN = """
@@ -360,6 +361,26 @@ def test_a_register_that_only_the_simulator_starts_with_a_value_is_refused(tmp_p
         pytest.raises(HarnessError, match=r"u_dut\.never_q\[0\] for constant.*give the register a reset"),
     ):
         engine.golden()
+
+
+def test_an_alarm_that_is_up_before_the_first_edge_has_risen_only_if_it_stays(tmp_path):
+    """The fault: it rose in cycle -1 where other values were tried, and the end was another one.
+
+    Bits that are constant were refused then, though they decide nothing.
+    """
+    text = DESIGN.replace("output logic done,", "output logic done, early_o, brief_o,").replace(
+        "assign done =",
+        "assign early_o = count_q < 8'd3;\n  assign brief_o = count_q == 8'd0;\n  assign done =",
+    )
+    alarms = {name: TargetAlarm(f"{name}_o") for name in ("early", "brief")}
+    target = dataclasses.replace(target_of(tmp_path, text), alarms=alarms)
+    elaboration = with_hardware(target, elaborate(target))
+    assert Hardware.CONSTANT in fates(elaboration)["zero_q"]
+    ends = []
+    for kind in (PlainEngine, VerilatorEngine):
+        with kind(target, WORKLOAD, elaboration) as engine:
+            ends.append(engine.golden().end)
+    assert ends[0].alarms == ends[1].alarms == (Rise("early", Reported.DETECTED, 0),)
 
 
 def test_sweeps_and_single_runs_agree_where_copies_are_flipped(repository):

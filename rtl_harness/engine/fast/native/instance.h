@@ -60,8 +60,10 @@ struct Instance {
   // Continue exactly where `from`, an instance of the same library, is.
   void copy(const Instance& from);
 
-  // Keep the cycle in which an alarm was up for the first time.
+  // Keep the cycle in which an alarm was up for the first time. Before the first edge there is no cycle: one that is up
+  // then has risen if it is up after that edge, too.
   void note_alarms() {
+    if (!cycle) return;
     for (uint64_t up = outputs.alarms & ~risen; up; up &= up - 1) {
       risen |= up & -up;
       rises.push_back({std::countr_zero(up), cycle - 1});
