@@ -266,7 +266,8 @@ def _remedy(
 ) -> str:
     hints = ["check that RTL, parameters and macros are those that were recorded"]
     if settings.sampled == "before":
-        hints.append('if the testbench changes inputs together with the clock, try sampled = "at"')
+        if not settings.clocks:
+            hints.append('if the testbench changes inputs together with the clock, try sampled = "at"')
         released = [own for own in recording.released(inputs) if own not in settings.at_edge]
         if released:
             names = ", ".join(f'"{own}"' for own in released)
