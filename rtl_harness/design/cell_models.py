@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from resil.rtl_harness.cache import cached_folder, content_key, write_atomically
@@ -16,9 +16,14 @@ MODELS = "cell_models.sv"
 # Ways to gate a clock of which a model is made: a latch that is open while the clock is low, and an AND.
 GATING = ("latch_posedge", "latch_posedge_precontrol")
 
+_HEADER = "// Cells of "
 _MODULE = re.compile(r"\bmodule\s+(?:\\(\S+)|([A-Za-z_][\w$]*))")
 _WORD = re.compile(r"[A-Za-z_][\w$]*")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+# A name, and pins that do not begin with a name.
+_BY_ORDER = r"(\\\S+|[A-Za-z_][\w$]*)\s*(?:\[[^\]]*\]\s*)?\(\s*(?![\s.)]|\(\*)"
+_INSTANCE = re.compile(rf"(?<![\w$\\])([A-Za-z_][\w$]*)\s*(?:#\s*\([^()]*\)\s*|\s){_BY_ORDER}")
+_NEXT = re.compile(rf"\)\s*,\s*{_BY_ORDER}")
 _SIGNS = {"and": " & ", "or": " | ", "xor": " ^ "}
 
 
@@ -29,24 +34,29 @@ def cell_models(liberty: Path, sources: Sequence[Path]) -> Path:
     or merges it with others.
 
     Raises:
-        HarnessError: the library cannot be read, no source names a cell of it, or it does not say what a cell
-            that is named does.
+        HarnessError: the library cannot be read, no source names a cell of it, it does not say what a cell
+            that is named does, or pins of one are connected by their order.
     """
     cells = cells_of(library_text(liberty, "cells"))
     named: set[str] = set()
     defined: set[str] = set()
+    texts = {}
     for source in sources:
-        text = _COMMENT.sub(" ", source.read_text(encoding="utf-8", errors="replace"))
+        text = _COMMENT.sub(_blank, source.read_text(encoding="utf-8", errors="replace"))
         defined |= {escaped or plain for escaped, plain in _MODULE.findall(text)}
-        named |= cells.keys() & set(_WORD.findall(text))
+        if own := cells.keys() & set(_WORD.findall(text)):
+            named |= own
+            texts[source] = text
     if not named:
         raise HarnessError(
             f"expected sources that are a netlist of the cells of {liberty}, found none that names a cell; "
             "correct cells, or leave it out",
             "cells",
         )
+    for source, text in texts.items():
+        _require_names(source, text, named - defined, liberty)
     models = [model_text(cells[name], liberty) for name in sorted(named - defined)]
-    text = "\n".join([f"// Cells of {liberty.name}.", *models])
+    text = "\n".join([f"{_HEADER}{liberty.name}.", *models])
 
     def build(folder: Path) -> None:
         write_atomically(folder / MODELS, text.encode())
@@ -54,8 +64,21 @@ def cell_models(liberty: Path, sources: Sequence[Path]) -> Path:
     return cached_folder("cell-models", content_key(text), build) / MODELS
 
 
+def modelled_cells(sources: Iterable[Path]) -> set[str]:
+    """Return the cells of which `cell_models` has made models, by the file that is among the sources."""
+    found: set[str] = set()
+    for source in sources:
+        if source.name == MODELS:
+            text = source.read_text(encoding="utf-8", errors="replace")
+            if text.startswith(_HEADER):
+                found |= {escaped or plain for escaped, plain in _MODULE.findall(text)}
+    return found
+
+
 def model_text(cell: CellType, liberty: Path = Path("the Liberty file")) -> str:
     """Return the model of a cell in Verilog; HarnessError if the library does not say what it does."""
+    if cell.beyond and not cell.clock_gate:
+        raise _unknown(cell, liberty, cell.beyond)
     if cell.clock_gate:
         body = _clock_gate(cell, liberty)
     elif cell.flip_flop is not None:
@@ -87,6 +110,36 @@ def model_text(cell: CellType, liberty: Path = Path("the Liberty file")) -> str:
     return "\n".join(
         [f"module {cell.name}({', '.join(ports)});", *(f"  {line}" for line in body), "endmodule"]
     )
+
+
+def _blank(comment: re.Match[str]) -> str:
+    """Return what stands for a comment, on as many lines."""
+    return " " + "\n" * comment[0].count("\n")
+
+
+def _require_names(source: Path, text: str, modelled: Collection[str], liberty: Path) -> None:
+    """Raise HarnessError if pins of a cell that a model is made of are connected by their order.
+
+    The library gives none: that of the model is not what the netlist was written for.
+    """
+    found = [(match.start(), match[1], match[2]) for match in _INSTANCE.finditer(text)]
+    found += [(match.start(), _first_word(text, match.start()), match[1]) for match in _NEXT.finditer(text)]
+    for place, kind, instance in sorted(found):
+        if kind in modelled:
+            line = text.count("\n", 0, place) + 1
+            name = instance.removeprefix("\\")
+            raise HarnessError(
+                f"{source}:{line}: expected the pins of {name}, a cell {kind}, to be connected by name, "
+                f"found them in an order, which {liberty} does not give; write .PIN(net), or give a "
+                "Verilog model of the cell among the sources",
+                "sources",
+            )
+
+
+def _first_word(text: str, place: int) -> str:
+    """Return the first word of the statement that a place lies in."""
+    found = _WORD.search(text, text.rfind(";", 0, place) + 1, place)
+    return found[0] if found else ""
 
 
 def _outputs(cell: CellType, stored: Mapping[str, str], liberty: Path) -> list[str]:

@@ -18,6 +18,8 @@ _GATING_PINS = (
     "clock_gate_test_pin",
 )
 
+_STORING = ("ff", "ff_bank", "latch", "latch_bank")
+
 _TOKEN = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[A-Za-z_][\w.\[\]]*|[-+]?[0-9.][\w.+-]*|.)', re.DOTALL)
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 
@@ -106,6 +108,7 @@ class CellType:
         clock_gate_pins: What it calls enable, clock and gated clock.
         test_pins: Pins that let its clock through besides, for tests.
         latch: What it stores, if it is a latch.
+        beyond: What it does that the other attributes do not say; "" if they say all.
     """
 
     name: str
@@ -118,6 +121,7 @@ class CellType:
     clock_gate_pins: tuple[str, str, str] = CLOCK_GATE_PINS
     test_pins: tuple[str, ...] = ()
     latch: LatchGroup | None = None
+    beyond: str = ""
 
 
 @dataclass
@@ -198,7 +202,10 @@ def _content(tokens: _Tokens) -> _Group:
 def _cell(group: _Group) -> CellType:
     inputs, outputs = [], {}
     gating: dict[str, list[str]] = {}
+    beyond = _several(group)
     for pin in _pins(group):
+        if "three_state" in pin.attributes:
+            beyond = f"an output that can be switched off, {', '.join(pin.names)} (three_state)"
         for use in _GATING_PINS:
             if pin.attributes.get(use) == "true":
                 gating.setdefault(use, []).extend(pin.names)
@@ -220,7 +227,16 @@ def _cell(group: _Group) -> CellType:
         _gating_pins(gating),
         tuple(gating.get(_GATING_PINS[-1], ())),
         next((_latch(own) for own in group.groups if own.kind == "latch"), None),
+        beyond,
     )
+
+
+def _several(group: _Group) -> str:
+    """Say that a cell stores more than one bit; "" if it does not."""
+    stores = [own.kind for own in group.groups if own.kind in _STORING]
+    if len(stores) < 2 and not any(kind.endswith("_bank") for kind in stores):
+        return ""
+    return "several flip-flops or latches in one cell"
 
 
 def _gating_pins(found: Mapping[str, list[str]]) -> tuple[str, str, str]:
