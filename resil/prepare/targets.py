@@ -15,6 +15,7 @@ from resil.campaign.recording_settings import RecordingSettings
 from resil.campaign.testbench_settings import TestbenchSettings
 from resil.campaign.workload_settings import WorkloadSettings
 from resil.progress import Progress
+from resil.rtl_harness.design.drivers import require_single_drivers
 from resil.rtl_harness.design.elaboration import Elaboration, elaborate
 from resil.rtl_harness.design.hardware import with_hardware
 from resil.rtl_harness.design.reaching_names import refused_names
@@ -162,6 +163,7 @@ def storage_of(target: Target, parameters: Mapping[str, int]) -> Elaboration:
 def with_known_hardware(target: Target, elaboration: Elaboration) -> Elaboration:
     """Return which storage is hardware; of names that synthesis refuses say what to do."""
     try:
+        require_single_drivers(target, elaboration)
         return with_hardware(target, elaboration)
     except HarnessError as error:
         said = refused_names(target, elaboration.parameters) if _REACHING in str(error) else ""

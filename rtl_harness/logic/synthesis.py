@@ -11,8 +11,9 @@ from typing import Any
 from resil.rtl_harness.cache import cached_folder, content_key, write_atomically
 from resil.rtl_harness.design.area import GATED_FLIP_FLOPS
 from resil.rtl_harness.design.area_library import library_text, smallest_clock_gate
-from resil.rtl_harness.design.cell_models import GATING
+from resil.rtl_harness.design.cell_models import modelled_cells
 from resil.rtl_harness.design.cells import cells_of
+from resil.rtl_harness.design.drivers import require_single_drivers
 from resil.rtl_harness.design.elaboration import Elaboration
 from resil.rtl_harness.design.elaboration.undefined import DEFINED
 from resil.rtl_harness.design.elaboration.yosys import READER, read_commands, rtl_key
@@ -52,12 +53,14 @@ def logic_netlist(target: Target, elaboration: Elaboration, liberty: Path | None
         liberty: Cell library; without it the built-in table of gate equivalents.
 
     Raises:
-        HarnessError: If synthesis fails, or a register of the design is not in the netlist; it is named.
+        HarnessError: If synthesis fails, a register of the design is not in the netlist, or a net of a target
+            that is a netlist has several drivers; it is named.
         UnsupportedError: If gates cannot say what the bench or the clocks do.
     """
     target = frozen(target)
     library = library_text(target.cells or liberty)
     parameters = dict(elaboration.parameters)
+    require_single_drivers(target, elaboration)
     elaboration = with_hardware(target, elaboration)
     storage = [
         [e.path, e.kind, e.width, e.depth, e.block, repr(elaboration.locations[e.path])]
@@ -116,8 +119,9 @@ def _mapped(target: Target, elaboration: Elaboration, library: str) -> Path:
             "design": str(design_netlist(target, elaboration) / DESIGN),
             "scopes": parts,
             "liberty": "cells.lib",
-            "clock_gate": "" if own else smallest_clock_gate(library),
+            "clock_gate": "" if target.cells else smallest_clock_gate(library),
             "own": own,
+            "is_netlist": target.cells is not None,
             "gated_flip_flops": GATED_FLIP_FLOPS,
         }
         run_side(target, "map", config, folder, _MAPPED, _SIDE, "flip-flops with set and reset")
@@ -129,11 +133,14 @@ def _mapped(target: Target, elaboration: Elaboration, library: str) -> Path:
 
 
 def _own_cells(target: Target, library: str) -> list[str]:
-    """Return the cells that stay as they are: all gates, flip-flops and clock gates, if it is a netlist."""
+    """Return the cells that stay as they are, if it is a netlist: gates, flip-flops and clock gates.
+
+    Of a cell that a source defines the simulator runs that, whatever the library says: it is no cell here.
+    """
     if target.cells is None:
         return []
-    cells = cells_of(library).values()
-    return sorted(c.name for c in cells if c.latch is None and (not c.clock_gate or c.gating in GATING))
+    cells, modelled = cells_of(library).values(), modelled_cells(target.sources)
+    return sorted(c.name for c in cells if c.name in modelled and c.latch is None)
 
 
 def _modules(file: Path) -> Mapping[str, Any]:

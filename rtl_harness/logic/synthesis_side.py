@@ -7,7 +7,7 @@ standard output.
 - map: from `design`, as `design/elaboration/synthesis_side.py` reads it, to the cells of the Liberty file,
   with the steps that area is measured with: `mapped.json`, a module for each block that is a boundary.
   Undefined values are 0 first, as in the simulator, so that netlist and RTL are equal in every state. Cells
-  in `own` stay as they are, under their names: the design is a netlist of them, and nothing is mapped.
+  in `own` stay as they are, under their names. Of a design that `is_netlist` nothing is mapped.
 - bench: what closes the design, in words, with the design as one cell without content: `bench.json`.
 """
 
@@ -22,6 +22,9 @@ from resil.rtl_harness.design.elaboration.undefined import DEFINED
 
 # Pins of a clock gate, whatever the library calls them: enable, clock and gated clock.
 _ENABLE, _CLOCK, _GATED = "E", "CK", "GCK"
+# Flip-flops and latches without enables and synchronous resets; the last ones are refused by name later.
+_KINDS = ("DFF_?", "DFF_???", "ALDFF_??", "DLATCH_?", "DLATCH_???", "DFFSR_???", "DLATCHSR_???", "SR_??")
+_PLAIN = " ".join(f"-cell $_{kind}_ x" for kind in _KINDS)
 
 
 def main(what: str, path: str) -> None:
@@ -50,7 +53,10 @@ def _map(config: dict[str, Any], design: Any) -> None:  # noqa: ANN401
         _run(design, f"clockgate -pos {config['clock_gate']} {pins} -min_net_size {fewest}")
     liberty = config["liberty"]
     script = area_side._ABC_SCRIPT
-    if not config["own"]:
+    if config["is_netlist"]:
+        # Of models among the sources: what is read as logic around cells knows neither enables nor the like.
+        _run(design, f"dfflegalize {_PLAIN}", "opt_clean")
+    else:
         _run(design, f"dfflibmap -liberty {liberty}", f"abc -liberty {liberty} -script {script}", "opt_clean")
     _run(design, "memory_unpack", "setattr -unset src */*", "write_json mapped.json")
 
