@@ -9,6 +9,7 @@ import re
 import numpy as np
 import pytest
 
+from resil.rtl_harness.design.drivers import require_single_drivers
 from resil.rtl_harness.design.elaboration import elaborate
 from resil.rtl_harness.design.hardware import with_hardware
 from resil.rtl_harness.design.netlist_text import registers_of
@@ -170,6 +171,19 @@ library (tiny) {
   cell (ODD_SR) { area : 5; ff (S, SN) { clocked_on : "CP"; next_state : "D"; clear : "RN'"; preset : "SN'"; }
     pin (CP) { direction : input; } pin (D) { direction : input; } pin (RN) { direction : input; }
     pin (Q) { direction : output; function : "S"; } }
+  cell (TRI) { area : 1; pin (I) { direction : input; } pin (EN) { direction : input; }
+    pin (Z) { direction : output; function : "I"; three_state : "EN'"; } }
+  cell (TWO) { area : 9; ff (S, SN) { clocked_on : "CP"; next_state : "D"; clear : "RN'"; }
+    ff (T, TN) { clocked_on : "CP"; next_state : "E"; clear : "RN'"; }
+    pin (CP) { direction : input; } pin (D) { direction : input; } pin (E) { direction : input; }
+    pin (RN) { direction : input; } pin (Q) { direction : output; function : "S"; }
+    pin (R) { direction : output; function : "T"; } }
+  cell (BANK) { area : 9; ff_bank (S, SN, 2) { clocked_on : "CP"; next_state : "D"; clear : "RN'"; }
+    pin (CP) { direction : input; } pin (RN) { direction : input; }
+    bundle (D) { members(D0, D1); direction : input; pin (D0) {} pin (D1) {} }
+    bundle (Q) { members(Q0, Q1); direction : output; function : "S"; pin (Q0) {} pin (Q1) {} } }
+  cell (UNSAID) { area : 2; pin (A) { direction : input; } pin (B) { direction : input; }
+    pin (Z) { direction : output; } }
 }
 """
 TINY_TARGET = """
@@ -188,6 +202,12 @@ path = "out_q"
 word_bytes = 1
 plusarg = "out"
 """
+
+
+XO_1 = "XO x_1 (.A(count_o[0]), .B(count_o[1]), .Z(n1));"
+XO_O = "XO x_o (.A(held), .B(count_o[1]), .Z(odd_o));"
+N_0 = "NI n_0 (.I(inverted[0]), .Z(count_o[0]));"
+assert all(TINY.count(line) == 1 for line in (XO_1, XO_O, N_0))
 
 
 def tiny(folder, netlist=TINY, library=TINY_LIB):
@@ -325,6 +345,10 @@ def test_an_output_that_is_a_function_of_what_is_stored_and_of_a_pin_is_refused(
             "both set and reset",
         ),
         ("NI n_0", "NQ n_0", "unknown module 'NQ'"),
+        (N_0, "TRI n_0 (.I(count_o[1]), .EN(n2), .Z(count_o[0]));", r"cell TRI .*can be switched off, Z"),
+        (N_0, "TWO n_0 (.D(n1), .E(n2), .Q(count_o[0]));", "cell TWO .*several flip-flops or latches"),
+        (N_0, "BANK n_0 (.D0(n1), .D1(n2), .Q0(count_o[0]));", "cell BANK .*several flip-flops or latches"),
+        (N_0, "UNSAID n_0 (.A(n1), .B(n2), .Z(count_o[0]));", "cell UNSAID .*no function of Z"),
     ],
 )
 def test_a_cell_of_which_it_is_not_known_what_it_does_is_named(old, new, why, tmp_path):
@@ -361,15 +385,106 @@ def test_models_of_the_user_go_before_ours_and_equal_registers_stay_apart(tmp_pa
     elaboration = with_hardware(target, elaborate(target))
     assert elaboration.sites.absent == ()
     netlist = logic_netlist(target, elaboration)
-    stored = {name for cell, name in enumerate(netlist.names) if netlist.cell_type(cell) == "ODD"}
-    assert stored == {f"u_dut.q_reg_{i}_" for i in range(4)} | {"u_dut.twin_reg_0_"}
+    stored = {f"u_dut.q_reg_{i}_" for i in range(4)} | {"u_dut.twin_reg_0_"}
     assert {e.path for e in elaboration.sites.elements if e.path.endswith(".mine")} == {
         f"{s}.mine" for s in stored
     }
+    # What the library says of the cell is not what is simulated: it has no sites in logic.
+    assert "ODD" not in {netlist.cell_type(cell) for cell in range(len(netlist.names))}
     work = Workload("tiny", {}, OutputSpec("out", 0, (16,)), decide=exact)
     with StuckEngine(target, work, elaboration, netlist, pin_sites(elaboration.sites, netlist)) as engine:
         first = engine._sites.first
         assert len(list(engine.run([Fault(first, 0, held=0)]))) == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "where"),
+    [
+        # As vendors' models have it, and as the model that is made would have it: the library says neither.
+        (XO_1, "XO x_1 (n1, count_o[0], count_o[1]);", r"tiny\.v:8: .* of x_1, a cell XO"),
+        (XO_1, "XO x_1(\n    count_o[0], count_o[1], n1);", r"tiny\.v:8: .* of x_1, a cell XO"),
+        (N_0, "NI \\n[0] (count_o[0], inverted[0]);", r"tiny\.v:7: .* of n\[0\], a cell NI"),
+        (N_0, "/* two\n lines */ NI n_0 (, inverted[0]);", r"tiny\.v:8: .* of n_0, a cell NI"),
+        (N_0, "NI n_9 (.I(n1)), n_0 (count_o[0], inverted[0]);", r"tiny\.v:7: .* of n_0, a cell NI"),
+    ],
+)
+def test_pins_of_a_cell_that_the_library_alone_describes_have_names(old, new, where, tmp_path):
+    with pytest.raises(HarnessError, match=where):
+        load_target(tiny(tmp_path, TINY.replace(old, new)))
+    # In a comment it is no connection, and pins that are not connected need no names.
+    said = new.replace("/*", "").replace("*/", "")
+    load_target(tiny(tmp_path, TINY.replace(old, f"{old} /* {said} */ NI n_8 (); NI n_7 (.I(n1));")))
+
+
+def test_pins_of_a_cell_with_a_model_of_its_own_may_go_by_order(tmp_path):
+    model = "module XO (output Z, input A, B); assign Z = A ^ B; endmodule\n"
+    given = TINY.replace(XO_1, "XO x_1 (n1, count_o[0], count_o[1]);")
+    elaboration = elaborate(load_target(tiny(tmp_path, given + model)))
+    assert elaboration.sites.size == elaborate(load_target(tiny(tmp_path))).sites.size
+
+
+TRI_MODEL = "module TRI (input I, EN, output Z); assign Z = EN ? I : 1'bz; endmodule\n"
+
+
+@pytest.mark.parametrize(
+    ("more", "net", "drivers"),
+    [
+        ("NI i_1 (.I(n2), .Z(n1));", "u_dut.n1", "u_dut.i_1/Z and u_dut.x_1/Z"),
+        ("assign count_o[1] = n2;", "u_dut.count_o[1]", "u_dut.q_reg_1_/Q and logic without a name"),
+        ("NI i_1 (.I(n2), .Z(rst_ni));", "u_dut.rst_ni", "the input u_dut.rst_ni and u_dut.i_1/Z"),
+        (
+            "TRI t_1 (.I(n1), .EN(n2), .Z(bus)); TRI t_2 (.I(n2), .EN(nclk), .Z(bus)); wire bus;",
+            "u_dut.bus",
+            "u_dut.t_1/Z and u_dut.t_2/Z",
+        ),
+    ],
+)
+def test_nets_with_several_drivers_are_refused_with_two_of_them(more, net, drivers, tmp_path):
+    netlist = TINY.replace("  XO x_o", f"  {more}\n  XO x_o") + TRI_MODEL
+    target = load_target(tiny(tmp_path, netlist))
+    elaboration = elaborate(target)
+    for refused in (require_single_drivers, logic_netlist):
+        with pytest.raises(HarnessError) as caught:
+            refused(target, elaboration)
+        assert f"found {drivers} at {net};" in str(caught.value)
+        assert caught.value.field == net
+
+
+def test_of_rtl_and_of_a_sound_netlist_no_net_is_refused(tmp_path):
+    target = load_target(tiny(tmp_path))
+    require_single_drivers(target, elaborate(target))
+    rtl = stepper(tmp_path)
+    require_single_drivers(rtl, elaborate(rtl))
+
+
+def test_logic_goes_on_around_models_of_the_user(tmp_path):
+    """A cell that the library leaves open, one that it describes otherwise, and a register with an enable."""
+    netlist = TINY.replace(XO_1, XO_1.replace("XO", "UNSAID")).replace(XO_O, XO_O.replace("XO", "AN"))
+    netlist = netlist.replace("ODD \\q_reg[1]", "WAITS \\q_reg[1]").replace(
+        ".D(n1), .Q", ".D(n1), .E(n9), .Q"
+    )
+    netlist = netlist.replace("  XO x_2", "  XO x_9 (.A(n1), .B(count_o[1]), .Z(n9));\n  XO x_2")
+    netlist = netlist.replace("wire gclk", "wire n9, gclk")
+    models = """
+    module UNSAID (input A, B, output Z); assign Z = A ^ B; endmodule
+    module AN (input A, B, output Z); assign Z = A && B; endmodule
+    module WAITS (input CP, RN, D, E, output Q);
+      reg mine;
+      always @(posedge CP or negedge RN) if (!RN) mine <= 1'b0; else if (E) mine <= D;
+      assign Q = mine;
+    endmodule
+    """
+    library = TINY_LIB.replace('function : "A B"', 'function : "A+B"')
+    target = load_target(tiny(tmp_path, netlist + models, library))
+    elaboration = with_hardware(target, elaborate(target))
+    found = logic_netlist(target, elaboration)
+    assert {found.cell_type(cell) for cell in range(len(found.names))} == {"GATE", "NI", "ODD", "XO"}
+    assert {name.partition(", a ")[2] for name in found.left_out} >= {"$_XOR_", "$_AND_", "$_MUX_"}
+    sites = pin_sites(elaboration.sites, found)
+    work = Workload("tiny", {}, OutputSpec("out", 0, (16,)), decide=exact)
+    with StuckEngine(target, work, elaboration, found, sites) as engine:
+        every = [Fault(site, 0, held=1) for site in range(sites.first, sites.table.size)]
+        assert len(list(engine.run(every))) == len(every) > 20
 
 
 def test_a_netlist_with_hierarchy_keeps_the_names_of_its_instances(repository, tmp_path):
