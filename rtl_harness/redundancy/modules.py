@@ -88,7 +88,7 @@ class _ModuleReader:
         if kind == "TypeParameter" and member.get("isPort"):
             self._type_parameters[name] = str(member["type"])
             instance.parameters.append(Parameter(name, ""))
-        elif kind == "Parameter" and member.get("isPort") and not member.get("isLocal"):
+        elif kind == "Parameter" and not member.get("isLocal"):
             value = str(member.get("value", ""))
             instance.parameters.append(Parameter(name, value))
             if not _VALUE.fullmatch(value):

@@ -37,3 +37,27 @@ def test_ports_of_a_type_that_is_a_parameter_are_of_what_that_stands_for(tmp_pat
     found = read_instances(log, "outer")
     assert found["u_inner"].obstacles == obstacles
     assert found[""].obstacles == []
+
+
+def test_parameters_of_a_module_without_a_list_of_them_are_its_parameters(tmp_path):
+    """The fault: the protected module had none, and what gave one a value could not be read any more."""
+    text = """
+module inner(input logic clk_i, output logic [7:0] data_o);
+  parameter Start = 3;
+  localparam Twice = 2 * Start;
+  assign data_o = Twice;
+endmodule
+module listed #(parameter int Width = 2) (input logic clk_i, output logic [7:0] data_o);
+  parameter Own = 1;
+  assign data_o = Width + Own;
+endmodule
+module outer(input logic clk_i, output logic [7:0] a_o, b_o);
+  inner #(.Start(5)) u_inner(.clk_i, .data_o(a_o));
+  listed u_listed(.clk_i, .data_o(b_o));
+endmodule
+"""
+    (tmp_path / "d.sv").write_text(text)
+    log = run_yosys(["read_slang --dump-ast d.sv --top outer"], tmp_path, "reading")
+    found = read_instances(log, "outer")
+    assert [(own.name, own.value) for own in found["u_inner"].parameters] == [("Start", "5")]
+    assert [own.name for own in found["u_listed"].parameters] == ["Width"]
