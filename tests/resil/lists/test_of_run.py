@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from resil.cli import main
+from resil.lists import inject
 from resil.lists.of_run import listed
 from resil.lists.rows import read_list
 from resil.results.run import FinishedRun
@@ -74,7 +75,7 @@ def test_such_lists_are_read_as_those_of_others(run, tmp_path, suffix):
 def test_the_list_of_a_run_with_clusters_is_injected_with_the_same_results(tmp_path, monkeypatch):
     """The fault: upsets of two bits were injected as upsets of one, and counted as detected."""
     install(monkeypatch)
-    monkeypatch.setattr("resil.lists.inject.prepare", fake_bench)
+    monkeypatch.setattr(inject, "prepare", fake_bench)
     file = tmp_path / "small.toml"
     file.write_text(TEXT.replace("[technology]", "[faults.clusters]\n1 = 0.5\n2 = 0.5\n[technology]"))
     assert main(["run", str(file), "--out", str(tmp_path / "run"), "--quiet"]) in (0, 1, 3)
