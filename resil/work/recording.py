@@ -136,21 +136,23 @@ def _digest(recordings: Sequence[Recording], settings: RecordingSettings) -> str
 
 
 def _never_compared(closed: Closed, images: Sequence[Images]) -> list[str]:
-    """Return outputs that no strobe names and that have no known value in any recording.
+    """Return outputs of which no recording has a known value where they are compared.
+
+    A bus that a recording does not use is valid nowhere; that is in what each verdict says.
 
     Raises:
-        HarnessError: One that a strobe names is never compared.
+        HarnessError: One is never compared in the cycles that its strobe names.
     """
     found: list[str] = []
     for rule in closed.rules:
         names = [own.port.name for own in rule.outputs]
         never = [name for name in names if not any(made.compared[name] for made in images)]
-        if never and (rule.when or rule.strobe.cycles or rule.strobe.stream):
+        if never and rule.strobe.cycles:
             length = max(own.cycles for own in closed.recordings)
             raise HarnessError(
                 f"strobes: expected known values of {never[0]} where its strobe compares it, found none in "
                 f"{len(images)} recordings of up to {length:,} cycles: no difference of it could be seen; "
-                "correct when or cycles, or say compared = false",
+                "correct its cycles, or say compared = false",
                 "strobes.compared",
             )
         found += never
@@ -205,7 +207,7 @@ def _remarks(closed: Closed, images: Sequence[Images], never: Sequence[str]) -> 
     bits = sum(own.compared_bits for own in images)
     first = f"{ENVIRONMENT} {bits:,} bits of outputs are compared in {cycles:,} cycles."
     if never:
-        first += f" Never compared, as X or Z throughout: {', '.join(never)}."
+        first += f" Never compared, as X or Z or not valid throughout: {', '.join(never)}."
     remarks = [first + _uneven_text(closed.recordings) + _reset_text(closed)]
     unknown = sum(own.unknown_inputs for own in images)
     if unknown:

@@ -85,7 +85,7 @@ def work(tmp_path):
 def test_an_output_that_is_unknown_throughout_is_in_what_every_verdict_says(work):
     recording(work.folder / "x.vcd", other="x")
     recording(work.folder / "known.vcd")
-    assert "Never compared, as X or Z throughout: other." in work("x.vcd").facts.remarks[0]
+    assert "Never compared, as X or Z or not valid throughout: other." in work("x.vcd").facts.remarks[0]
     assert "Never compared" not in work("known.vcd").facts.remarks[0]
     # One recording in which it is known is enough.
     recording(work.folder / "more.vcd", first=2)
@@ -97,7 +97,6 @@ def test_an_output_that_is_unknown_throughout_is_in_what_every_verdict_says(work
     [
         'outputs = ["other"]\ncycles = [[500, 900]]',
         'outputs = ["other"]\nwhen = ["!rst_n"]\ncycles = [[9, 11]]',
-        'outputs = ["other"]\nstream = true\nwhen = ["!rst_n", "rst_n"]',
     ],
 )
 def test_a_strobe_that_never_compares_an_output_is_refused(work, strobe):
@@ -108,6 +107,14 @@ def test_a_strobe_that_never_compares_an_output_is_refused(work, strobe):
     ):
         work("a.vcd", strobes=f"[[workload.strobes]]\n{strobe}\n")
     work("a.vcd", strobes='[[workload.strobes]]\noutputs = ["other"]\ncycles = [[5, 900]]\n')
+
+
+@pytest.mark.parametrize("more", ["", "stream = true\n"])
+def test_what_is_valid_nowhere_is_in_what_every_verdict_says(work, more):
+    """A bus that a recording does not use."""
+    recording(work.folder / "a.vcd")
+    strobe = f'[[workload.strobes]]\noutputs = ["other"]\n{more}when = ["rst_n", "!rst_n"]\n'
+    assert "not valid throughout: other." in work("a.vcd", strobes=strobe).facts.remarks[0]
 
 
 def test_one_recording_twice_is_refused(work):
