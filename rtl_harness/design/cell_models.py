@@ -20,10 +20,10 @@ _HEADER = "// Cells of "
 _MODULE = re.compile(r"\bmodule\s+(?:\\(\S+)|([A-Za-z_][\w$]*))")
 _WORD = re.compile(r"[A-Za-z_][\w$]*")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-# A name, and pins that do not begin with a name.
-_BY_ORDER = r"(\\\S+|[A-Za-z_][\w$]*)\s*(?:\[[^\]]*\]\s*)?\(\s*(?![\s.)]|\(\*)"
-_INSTANCE = re.compile(rf"(?<![\w$\\])([A-Za-z_][\w$]*)\s*(?:#\s*\([^()]*\)\s*|\s){_BY_ORDER}")
-_NEXT = re.compile(rf"\)\s*,\s*{_BY_ORDER}")
+# A name, and pins that do not begin with a name. What matched is never tried shorter: netlists are long.
+_BY_ORDER = r"(\\\S++|[A-Za-z_][\w$]*+)\s*+(?:\[[^\]]*+\]\s*+)?\(\s*+(?![.)]|\(\*)"
+_INSTANCE = re.compile(rf"(?<![\w$\\.])([A-Za-z_][\w$]*+)(?:\s*+#\s*+\([^()]*+\)\s*+|\s++){_BY_ORDER}")
+_NEXT = re.compile(rf"\)\s*+,\s*+{_BY_ORDER}")
 _SIGNS = {"and": " & ", "or": " | ", "xor": " ^ "}
 
 
