@@ -21,13 +21,14 @@ from resil.rtl_harness.cache import file_digest, observe_builds
 from resil.rtl_harness.design.area import area_per_block
 from resil.rtl_harness.design.elaboration import Elaboration
 from resil.rtl_harness.design.snapshot import rtl_digest
-from resil.rtl_harness.design.target import Target, load_target
+from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.engine.contract import CampaignEngine
 from resil.rtl_harness.engine.memories import check_workload
 from resil.rtl_harness.engine.timeout import Timeout, check_timeout
 from resil.rtl_harness.engine.workload import Workload
 from resil.rtl_harness.faults import Truths
 from resil.rtl_harness.replay.closed import Closed
+from resil.work.recording import cycles_in_reset
 
 
 def prepare(campaign: Campaign, progress: Progress, *, simulates: bool = False) -> Bench:
@@ -125,13 +126,8 @@ def prepare(campaign: Campaign, progress: Progress, *, simulates: bool = False) 
 
 
 def _in_reset(closed: Closed | None) -> tuple[Truths, ...]:
-    """Return in which cycles of each recording a fault finds the design in reset."""
-    if closed is None or closed.target.replay is None or closed.layout.by_edges:
-        return ()
-    bare = load_target(closed.target.replay.of)
-    if not bare.reset:
-        return ()
-    return tuple(own.in_reset(bare.reset, active_low=bare.reset_active_low) for own in closed.recordings)
+    """Return in which cycles of each recording with one clock a fault finds the design in reset."""
+    return () if closed is None or closed.layout.by_edges else cycles_in_reset(closed)
 
 
 def _area(

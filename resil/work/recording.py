@@ -18,6 +18,7 @@ from resil.rtl_harness.cache import file_digest
 from resil.rtl_harness.design.target import SHIPPED_TARGETS, Target, load_target
 from resil.rtl_harness.engine.workload import Workload
 from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.faults import Truths
 from resil.rtl_harness.replay.closed import Closed, ReplayRequest, close_by_recordings
 from resil.rtl_harness.replay.images import Images, images_of
 from resil.rtl_harness.replay.ports import TopPort
@@ -187,15 +188,18 @@ def _uneven_text(recordings: Sequence[Recording]) -> str:
     )
 
 
-def _reset_text(closed: Closed) -> str:
-    """Return how many cycles find the design in reset; nothing where the recordings do not drive one."""
+def cycles_in_reset(closed: Closed) -> tuple[Truths, ...]:
+    """Return in which cycles of each recording a fault finds the design in reset; nothing without one."""
     own = closed.target.replay
     bare = None if own is None else load_target(own.of)
-    if bare is None or not bare.reset:
-        return ""
-    if not all(bare.reset in recording.signals for recording in closed.recordings):
-        return ""
-    active = (own.in_reset(bare.reset, active_low=bare.reset_active_low) for own in closed.recordings)
+    if bare is None or not all(bare.reset in recording.signals for recording in closed.recordings):
+        return ()
+    return tuple(own.in_reset(bare.reset, active_low=bare.reset_active_low) for own in closed.recordings)
+
+
+def _reset_text(closed: Closed) -> str:
+    """Return how many cycles find the design in reset; nothing where the recordings do not drive one."""
+    active = cycles_in_reset(closed)
     if not (count := sum(int(own.sum()) for own in active)):
         return ""
     cycles = sum(own.cycles for own in closed.recordings)
