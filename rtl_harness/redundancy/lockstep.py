@@ -151,8 +151,12 @@ def _with_text(design: SourceDesign, own: Lockstep) -> Lockstep:
     """
     instance, holder = design.instances[own.path], design.instances[design.parent(own.path)].module
     text = design.texts[design.file_of(holder)]
+    if odd := [port for port, way in instance.directions.items() if way not in {"In", "Out"}]:
+        raise GroupError(own.group, f"{own.path}: its port {odd[0]} is neither input nor output")
     try:
-        before, connections = text.instance_parts(holder, instance.module, instance.name)
+        before, connections = text.instance_parts(
+            holder, instance.module, instance.name, [*instance.directions]
+        )
     except NotEditableError as error:
         raise GroupError(own.group, str(error)) from error
     compared, outputs, copies, wires, pins = [], [], [], [], []

@@ -120,8 +120,14 @@ def _obstacle(design: SourceDesign, path: str) -> str:
 
 
 def obstacle_around(design: SourceDesign, path: str) -> str:
-    """Say what keeps the modules around an instance, and the text of the instance, from being edited."""
-    return _around(design, path, design.chain(path))
+    """Say what keeps the modules around an instance from being edited, and another from being put beside it.
+
+    The text of the instance itself stays as it is.
+    """
+    holder = design.parent(path)
+    if "[" in path.removeprefix(holder):
+        return f"{path} is one of a loop or an array"
+    return _around(design, holder, [holder, *design.chain(holder)])
 
 
 def _around(design: SourceDesign, path: str, chain: Iterable[str]) -> str:

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 _SKIPPED = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\])*\"", re.DOTALL)
-_PIN = re.compile(r"[\s,]*\.(?P<name>\w+)\s*(?P<open>\()?")
+_PIN = re.compile(r"\s*\.(?P<name>\w+)\s*(?P<open>\()?")
+_CONDITION = re.compile(r"`(?:ifdef|ifndef|elsif)\s+\w+|`(?:else|endif)\b")
 _DIRECTION = re.compile(r"\b(?:input|output|inout)\b")
 
 
@@ -108,7 +110,20 @@ class SourceText:
         return _ModuleHeader(_behind_text(masked, first, closing), semicolon + 1, end, bool(ports.strip()))
 
     def _instance(self, module: str, of: str, name: str) -> tuple[int, int, bool]:
-        """Return where an instance begins, where its last connection ends, and whether it has any."""
+        """Return where an instance begins, where its last connection ends, and whether it has any.
+
+        Raises:
+            NotEditableError: It is not there, or connects its ports by their order.
+        """
+        start, first, closing = self._found_instance(module, of, name)
+        masked = _masked(self.text)
+        connections = masked[first:closing].strip()
+        if connections and not connections.startswith("."):
+            raise NotEditableError(f"{of} {name} connects its ports by their order")
+        return start, _behind_text(masked, first, closing), bool(connections)
+
+    def _found_instance(self, module: str, of: str, name: str) -> tuple[int, int, int]:
+        """Return where an instance begins, and where its connections begin and end."""
         masked = _masked(self.text)
         start, end = self._extent(module)
         found: list[tuple[int, int]] = []
@@ -117,39 +132,80 @@ class SourceText:
             if parameters := re.match(r"\s*#\s*\(", masked[place:end]):
                 place = _closing(masked, place + parameters.end() - 1, end) + 1
             if own := re.match(rf"\s*{re.escape(name)}\s*\(", masked[place:end]):
-                found.append((start + begin.start(), place + own.end() - 1))
+                found.append((start + begin.start(), place + own.end()))
         if len(found) != 1:
             raise NotEditableError(f"{of} {name} is found {len(found)} times in the text of {module}")
-        first = found[0][1] + 1
-        closing = _closing(masked, first - 1, end)
-        connections = masked[first:closing].strip()
-        if connections and not connections.startswith("."):
-            raise NotEditableError(f"{of} {name} connects its ports by their order")
-        return found[0][0], _behind_text(masked, first, closing), bool(connections)
+        begins, first = found[0]
+        return begins, first, _closing(masked, first - 1, end)
 
-    def instance_parts(self, module: str, of: str, name: str) -> tuple[str, dict[str, str]]:
-        """Return the text of an instance before its name, and what its ports are connected to, by name.
+    def instance_parts(
+        self, module: str, of: str, name: str, ports: Sequence[str]
+    ) -> tuple[str, dict[str, str]]:
+        """Return the text of an instance before its name, and what its ports are connected to.
+
+        Connections are by name, by order, or by `.*`. Those in branches of the preprocessor count if the
+        module has such a port.
+
+        Args:
+            module: That it is in.
+            of: Its own module.
+            name: Its own name.
+            ports: Of its module, in their order.
 
         Raises:
-            NotEditableError: Not all ports are connected by name.
+            NotEditableError: What ports are connected to cannot be read from the text.
         """
-        start, last, _ = self._instance(module, of, name)
-        masked = _masked(self.text)
-        named = re.search(rf"\b{re.escape(name)}\s*\(", masked[start:last])
-        if named is None:
-            raise NotEditableError(f"{of} {name} connects no ports")
-        found: dict[str, str] = {}
-        place = start + named.end()
-        while pin := _PIN.match(masked, place, last):
-            place = pin.end()
-            if pin["open"]:
-                closing = _closing(masked, place - 1, len(masked))
-                found[pin["name"]], place = self.text[place:closing].strip(), closing + 1
+        start, first, closing = self._found_instance(module, of, name)
+        before = re.sub(rf"{re.escape(name)}\s*\($", "", self.text[start:first])
+        text = _SKIPPED.sub(lambda found: found[0] if found[0][0] == '"' else " ", self.text[first:closing])
+        bare, branches = _CONDITION.subn(" ", text)
+        pieces = _pieces(bare)
+        try:
+            if not bare.strip() or bare.lstrip().startswith("."):
+                named = [piece for piece in pieces if piece.strip() != ".*"]
+                found = [pin for piece in named for pin in _connection(piece)]
+                if len(named) < len(pieces):
+                    found += [(port, port) for port in ports if port not in dict(found)]
+            elif branches or len(pieces) > len(ports):
+                raise NotEditableError("its ports are connected by an order that is not known")
             else:
-                found[pin["name"]] = pin["name"]
-        if masked[place:last].strip(" \n,"):
-            raise NotEditableError(f"{of} {name} connects not all of its ports by their names")
-        return self.text[start : start + named.start()], found
+                found = [*zip(ports, (piece.strip() for piece in pieces), strict=False)]
+        except NotEditableError as error:
+            raise NotEditableError(f"{of} {name}: {error}") from error
+        connected: dict[str, str] = {}
+        for port, own in found:
+            if connected.setdefault(port, own) != own:
+                raise NotEditableError(f"{of} {name} connects its port {port} in two ways")
+        connected = {port: connected[port] for port in ports if port in connected}
+        if not connected:
+            raise NotEditableError(f"{of} {name} connects no ports")
+        return before, connected
+
+
+def _connection(piece: str) -> list[tuple[str, str]]:
+    """Return a port and what it is connected to: none for an empty piece."""
+    if not piece.strip():
+        return []
+    pin = _PIN.match(piece)
+    if pin is None:
+        raise NotEditableError(f"expected connections by names, found {piece.strip()}")
+    if not pin["open"]:
+        return [(pin["name"], pin["name"])]
+    closing = _closing(_masked(piece), pin.end() - 1, len(piece))
+    if piece[closing + 1 :].strip():
+        raise NotEditableError(f"expected a comma behind its port {pin['name']}, found {piece.strip()}")
+    return [(pin["name"], piece[pin.end() : closing].strip())]
+
+
+def _pieces(text: str) -> list[str]:
+    """Return what stands between the commas that are in no parenthesis, bracket, brace or string."""
+    pieces, depth, begin = [], 0, 0
+    for place, letter in enumerate(_masked(text)):
+        depth += (letter in "([{") - (letter in ")]}")
+        if letter == "," and depth == 0:
+            pieces.append(text[begin:place])
+            begin = place + 1
+    return [*pieces, text[begin:]]
 
 
 @lru_cache

@@ -18,7 +18,7 @@ from resil.rtl_harness.redundancy import Mechanism, ProtectionGroup, build_prote
 from resil.rtl_harness.redundancy.groups import GroupError
 from resil.rtl_harness.redundancy.lockstep import check_locksteps
 from resil.rtl_harness.redundancy.proof import check_alarms
-from tests.rtl_harness.redundancy.designs import awkward, awkward_work, copy_of_built
+from tests.rtl_harness.redundancy.designs import awkward, awkward_work, copy_of_built, core_work, target_of
 
 GROUPS = [
     ProtectionGroup("control", Mechanism.LOCKSTEP),
@@ -140,3 +140,56 @@ def test_what_cannot_run_in_lockstep(groups, why, tmp_path):
     with pytest.raises(GroupError, match=why):
         build_protection(awkward(), elaborate(awkward()), groups, tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
+
+
+ADDER = """
+module adder (
+  input  wire       clk,
+  input  wire       rst,
+  input  wire [4:0] step,
+`ifdef FORMAL
+  output wire       seen,
+`endif
+  output reg  [7:0] sum,
+  output wire       odd
+);
+  assign odd = ^sum;
+`ifdef FORMAL
+  assign seen = odd;
+`endif
+  always @(posedge clk or posedge rst) if (rst) sum <= 8'd0; else sum <= sum + step;
+endmodule
+
+module core (input wire clk, input wire rst, input wire [4:0] step, output wire [31:0] data);
+  wire [7:0] sum;
+  wire odd;
+  adder u_adder (CONNECTIONS);
+  assign data = {23'd0, odd, sum};
+endmodule
+"""
+BRANCH = """.clk(clk), .rst(rst), .step(step),
+`ifdef FORMAL
+  .seen(),
+`endif
+  .sum(sum), .odd(odd)"""
+
+
+@pytest.mark.parametrize(
+    "connections", [BRANCH, "clk, rst, step, // all but\n sum, odd", ".step(step), .*"], ids=["b", "o", "a"]
+)
+def test_instances_are_copied_however_they_are_connected(connections, tmp_path):
+    target = target_of(
+        tmp_path, ADDER.replace("CONNECTIONS", connections), blocks={"core": ("gen_dut.u_core",)}
+    )
+    groups = [ProtectionGroup("gen_dut.u_core.u_adder", Mechanism.LOCKSTEP)]
+    build = build_protection(target, elaborate(target), groups, tmp_path / "out")
+    assert build.locksteps[0].compared == ("sum", "odd")
+    protected = load_target(tmp_path / "out" / "target.toml")
+    elaboration = with_hardware(protected, elaborate(protected))
+    assert check_locksteps(protected, elaboration, build.locksteps, build.instances) == 1
+    engine = VerilatorEngine(protected, core_work(), elaboration)
+    sites = elaboration.sites
+    first = sites.offsets[next(i for i, e in enumerate(sites.elements) if e.path.endswith("u_adder.sum"))]
+    assert [own.detected is not None for own in engine.run([Fault(first + bit, 5) for bit in range(8)])] == [
+        True
+    ] * 8
