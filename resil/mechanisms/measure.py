@@ -32,7 +32,13 @@ from resil.mechanisms.samples import (
 from resil.prepare.netlist import LogicDesign, logic_design
 from resil.progress import Progress
 from resil.record.interval import NOTHING_KNOWN, RecordedInterval
-from resil.record.mechanism_faults import LatentFaults, MechanismFaults, PinFaults, UncoveredPair
+from resil.record.mechanism_faults import (
+    EscapedFault,
+    LatentFaults,
+    MechanismFaults,
+    PinFaults,
+    UncoveredPair,
+)
 from resil.rtl_harness.design.synthesis import design_under_test
 from resil.rtl_harness.engine.logic.library import HeldPin, HeldPins
 from resil.rtl_harness.engine.timeout import Timeout
@@ -47,6 +53,7 @@ from resil.stats.sampling import draw
 ALL, NO_BLOCK = "all", "outside all blocks"
 SORTS = ("held", "upsets", "pulses")
 EXAMPLES = 12
+ESCAPED = 20
 _OF_WORKLOAD = (
     "one input was run: a fault that does nothing in it may do something in another, so quiet is not harmless"
 )
@@ -196,9 +203,10 @@ class Measurement:
         outside = sum(map(len, drawn))
         self.progress.stage(f"{outside:,} faults outside mechanisms and {len(own):,} in them, by themselves")
         # All at once: an audit takes as long for one answer as for many.
-        found = iter(self._classes([pin for pins in (*drawn, own) for pin in pins]))
-        by_block = [list(islice(found, len(pins))) for pins in drawn]
-        classes = list(found)
+        every = self._held([pin for pins in (*drawn, own) for pin in pins])
+        found = iter(every)
+        by_block = [[self._class(one) for one in islice(found, len(pins))] for pins in drawn]
+        classes = [self._class(one) for one in found]
         blocks = {
             name: self._row(name, self.of_blocks[name], one)
             for name, one in zip(names, by_block, strict=True)
@@ -224,6 +232,7 @@ class Measurement:
             mechanisms=mechanisms,
             latent=latent,
             latent_share=self._latent_share(latent[0], complete=self._is_whole(len(own))),
+            escaped=self._escaped(every, [*blocks.values(), *mechanisms[1:]]),
             examples=tuple(self._examples(quiet)),
             notes=(_OF_WORKLOAD, _GUARDED, _STUCK_BITS, *self.design.remarks),
             made=now(),
@@ -240,14 +249,28 @@ class Measurement:
     def _at(self, fault: Fault) -> Fault:
         return Fault(self.sites.first + fault.site, fault.cycle, held=fault.held)
 
-    def _classes(self, pins: Sequence[Fault]) -> list[str]:
-        """Return the class of each pin that is held; its site is the row of the pin."""
+    def _held(self, pins: Sequence[Fault]) -> list[Injection]:
+        """Return what each pin that is held comes to; the site of such a fault is the row of the pin."""
         at = [self._at(pin) for pin in pins]
         found = {own.fault: own for own in self.engine.run(list(dict.fromkeys(at)))}
-        return [self._class(found[fault]) for fault in at]
+        return [found[fault] for fault in at]
 
     def _class(self, found: Injection) -> str:
         return class_of(found, self.campaign.hazardous, self.limit)
+
+    def _escaped(self, found: Sequence[Injection], rows: Sequence[PinFaults]) -> tuple[EscapedFault, ...]:
+        """Name those that are hazardous, at most `ESCAPED` of each row's place."""
+        netlist = self.design.netlist
+        by_place: dict[str, list[EscapedFault]] = {row.name: [] for row in rows}
+        for own in found:
+            pin = own.fault.site - self.sites.first
+            cell = int(netlist.pins["cell"][pin])
+            place = self.marked.kinds[cell] or netlist.block(cell) or NO_BLOCK
+            if len(by_place[place]) < ESCAPED and self._class(own) == "hazardous":
+                name = f"{netlist.pin_name(pin)} held at {own.fault.held}"
+                by_place[place].append(EscapedFault(place=place, pin=name, seen=own.seen.value))
+        best = sorted(rows, key=lambda row: -(row.coverage.estimate or 0))
+        return tuple(own for row in best for own in by_place[row.name])
 
     def _drawn(self, name: str) -> list[Fault]:
         """Return pins of a block."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from textwrap import wrap as wrapped
 
 from resil.record.interval import RecordedInterval
-from resil.record.mechanism_faults import CLASSES, LatentFaults, MechanismFaults, PinFaults
+from resil.record.mechanism_faults import CLASSES, EscapedFault, LatentFaults, MechanismFaults, PinFaults
 from resil.record.numbers import percent, percent_range
 from resil.reports.table import Column, Table
 
@@ -32,7 +32,12 @@ def mechanism_faults_text(found: MechanismFaults, width: int | None) -> str:
     )
     rows = (found.whole, *found.blocks, *(own for own in found.mechanisms if own.faults))
     keys = ["all cells", *(row.name for row in found.blocks), *(_mechanism(own) for own in found.mechanisms)]
-    parts = [_lines(head, width), _pins(keys, rows, width), _latent(found.latent, width)]
+    parts = [_lines(head, width), _pins(keys, rows, width)]
+    parts += [
+        _lines(f"hazardous in {own.place}, where others are detected: {own.pin}: {own.seen}", width)
+        for own in _escaped(found)[:3]
+    ]
+    parts.append(_latent(found.latent, width))
     share = f"of quiet faults of mechanisms {_range(found.latent_share)} count as latent"
     parts.append(_lines(share, width))
     parts += [
@@ -41,6 +46,12 @@ def mechanism_faults_text(found: MechanismFaults, width: int | None) -> str:
     ]
     parts += [_lines(f"note: {note}", width) for note in found.notes]
     return "\n\n".join(parts) + "\n"
+
+
+def _escaped(found: MechanismFaults) -> list[EscapedFault]:
+    """Return those in places where something is detected: elsewhere nobody expects that."""
+    guarded = {row.name for row in (*found.blocks, *found.mechanisms) if row.counts.get("detected")}
+    return [own for own in found.escaped if own.place in guarded]
 
 
 def _lines(text: str, width: int | None) -> str:

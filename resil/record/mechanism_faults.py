@@ -100,6 +100,17 @@ class UncoveredPair(Typed):
     """What is seen of both."""
 
 
+class EscapedFault(Typed):
+    """A permanent fault that is hazardous by itself: no alarm reports it, or too late."""
+
+    place: str
+    """The block, or the kind of mechanism, that its cell belongs to."""
+    pin: str
+    """Pin that is held, and at what."""
+    seen: str
+    """What is seen of it."""
+
+
 class DeclaredMechanism(Typed):
     """A mechanism of the campaign file that names its own storage."""
 
@@ -117,10 +128,10 @@ class MechanismFaults(Document):
     """Coverage of permanent faults in gates, and what faults in mechanisms do, alone and with others."""
 
     FILE: ClassVar[str] = "mechanism-faults.json"
-    SCHEMA: ClassVar[Literal[3]] = 3
+    SCHEMA: ClassVar[Literal[4]] = 4
     REMEDY: ClassVar[str] = "make it again with: resil mechanisms CAMPAIGN.toml --out DIR"
 
-    schema_number: Literal[3] = Field(alias="schema")
+    schema_number: Literal[4] = Field(alias="schema")
     """Of this file."""
     campaign: str
     """Name of the campaign file's campaign."""
@@ -151,6 +162,9 @@ class MechanismFaults(Document):
     latent_share: ShareInterval
     """Share of quiet faults of mechanisms that count as latent: at least those that were shown to be, at most
     all but those that were shown not to be."""
+    escaped: tuple[EscapedFault, ...]
+    """Faults that are hazardous by themselves, those at hand: at most 20 of each block and kind of mechanism,
+    the places first in which mechanisms detect most."""
     examples: tuple[UncoveredPair, ...]
     """Some pairs that are hazardous."""
     notes: tuple[str, ...]

@@ -186,7 +186,8 @@ def test_pulses_after_a_fault_are_what_evaluations_of_all_gates_give(campaign_fi
         PulseEngine(design.target, design.workload, design.elaboration, netlist, sites) as other,
     ):
         own = drawn_pins(netlist, made.of_mechanisms, 1, "mechanisms", 40)
-        quiet = [f for f, found in zip(own, made._classes(own), strict=True) if found == "quiet"][:2]
+        classes = map(made._class, made._held(own))
+        quiet = [f for f, found in zip(own, classes, strict=True) if found == "quiet"][:2]
         assert len(quiet) == 2
         for first in quiet:
             seconds = made._draw.after(first.site, first.held or 0)

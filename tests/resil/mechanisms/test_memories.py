@@ -116,5 +116,5 @@ def test_an_answer_of_an_older_schema_is_refused_with_what_to_do(campaign, desig
     plain = {**found.plain(), "schema": MechanismFaults.SCHEMA - 1}
     del plain["declared"]
     (tmp_path / MechanismFaults.FILE).write_text(json.dumps(plain))
-    with pytest.raises(StoreError, match="expected schema 3, found 2; make it again with: resil mechanisms"):
+    with pytest.raises(StoreError, match="expected schema 4, found 3; make it again with: resil mechanisms"):
         latent_pins(campaign, tmp_path, found.hashes, design.elaboration.sites.elements, "", 1.0)
