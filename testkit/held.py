@@ -82,7 +82,13 @@ def _namer(netlist: LogicNetlist, design: Joined) -> Callable[[int, int], HeldNa
 
 
 def compared_holds(
-    target: Target, workload: Workload, elaboration: Elaboration, number: int, seed: int, folder: Path
+    target: Target,
+    workload: Workload,
+    elaboration: Elaboration,
+    number: int,
+    seed: int,
+    folder: Path,
+    of: Callable[[LogicNetlist], npt.NDArray[np.int64]] = _usable_pins,
 ) -> ComparedHolds:
     """Return what the engine and the simulator of the netlist say of pins that are held.
 
@@ -90,14 +96,14 @@ def compared_holds(
         target: The design.
         workload: What it runs.
         elaboration: Its storage, of which it is known what becomes hardware.
-        number: Faults to draw, of all pins but clocks of flip-flops and asynchronous loads.
+        number: Faults to draw.
         seed: Of the draw.
         folder: Where the netlist goes.
+        of: Pins to draw from, by their rows; by default all but clocks of flip-flops and asynchronous loads.
     """
     netlist = logic_netlist(target, elaboration)
     sites = pin_sites(elaboration.sites, netlist)
-    usable = _usable_pins(netlist)
-    every = [(int(pin), value) for pin in usable for value in (0, 1)]
+    every = [(int(pin), value) for pin in of(netlist) for value in (0, 1)]
     chosen = random.Random(seed).sample(every, min(number, len(every)))
     # Flip-flops have the names of their registers in the netlist.
     design = joined_design(target, elaboration)
@@ -134,11 +140,7 @@ def drawn_pairs(netlist: LogicNetlist, number: int, seed: int) -> list[NetPair]:
     pins = netlist.pins
     gates = np.isin(pins["cell"], netlist.clock_gates[:, 0])
     outputs = np.flatnonzero((pins["output"] == 1) & ~gates).tolist()
-
-    def name(pin: int) -> str:
-        cell = int(pins[pin]["cell"])
-        return f"{netlist.names[cell]}[{pin - int(netlist.first_pin[cell])}]"
-
+    name = netlist.pin_name
     found: dict[frozenset[str], NetPair] = {}
     while len(found) < number:
         one, other = rng.sample(outputs, 2)
@@ -159,8 +161,7 @@ def compared_bridges(
     cells = [cell.name for cell in design.cells]
 
     def output(name: str) -> tuple[str, str]:
-        cell, _, pin = name.removesuffix("]").rpartition("[")
-        row = netlist.pins[int(netlist.first_pin[netlist.number[cell]]) + int(pin)]
+        row = netlist.pins[netlist.pin_named(name)]
         return cells[int(row["cell"])], netlist.pin_names[int(row["name"])]
 
     def named(name: str) -> BridgedName:

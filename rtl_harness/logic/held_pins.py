@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from resil.rtl_harness.engine.logic.library import HeldPin, HeldPins, PinKind
 from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.logic.gated import stored_again
 from resil.rtl_harness.logic.netlist import NOWHERE, TO_FLIP_FLOP, TO_GATE, LogicNetlist
 
 # Of a gate's operation: column of an input, the value at which it decides the output, and the output then.
@@ -48,6 +49,7 @@ class PinHolder:
         self._gates = netlist.gates.gates
         self._flip_flop = self._flip_flops()
         self._only = self._consumers()
+        self._stored_again = stored_again(netlist)
 
     def held(self, pin: int, value: int) -> HeldPins:
         """Return what stands for a pin of a cell and for all that come to the same.
@@ -67,7 +69,8 @@ class PinHolder:
             # A clock that stands still has no edge, at whichever level; nor has one without its own clock.
             return (HeldPin(PinKind.NET, int(self._clock_gates[cell]), 0),)
         if row["output"] and consumer in (TO_GATE, TO_FLIP_FLOP):
-            return (HeldPin(PinKind.NET, int(row["net"]), value),)
+            net = int(row["net"])
+            return (HeldPin(PinKind.NET, net, value), *self._stored_again.get(net, ()))
         if consumer == TO_GATE:
             return (HeldPin(PinKind.OPERAND, at, value, column),)
         if consumer == TO_FLIP_FLOP:

@@ -2,17 +2,22 @@
 """Held pins: the engine beside the netlist in an untouched simulator, and classes of equal faults."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from resil.rtl_harness.design.elaboration import elaborate
+from resil.rtl_harness.design.hardware import with_hardware
 from resil.rtl_harness.engine.logic.library import HeldPin, PinKind
+from resil.rtl_harness.engine.workload import OutputSpec, Workload, exact
 from resil.rtl_harness.errors import AuditError, HarnessError
 from resil.rtl_harness.faults import Fault, Outcome
 from resil.rtl_harness.logic.held_pins import PinHolder
 from resil.rtl_harness.logic.netlist import NOWHERE
 from resil.rtl_harness.logic.sites import pin_sites
 from resil.rtl_harness.logic.stuck_engine import StuckEngine
+from testkit.closed_cores import core_target
 from testkit.held import compared_holds
 
 
@@ -30,6 +35,25 @@ def test_runs_end_as_those_of_the_netlist_in_an_untouched_simulator(target, work
     compared = compared_holds(target, workload, elaboration, 300, 20261126, tmp_path)
     assert [compared.pins[place] for place in compared.different] == []
     assert len({injection.outcome for injection in compared.found}) >= 5
+
+
+def outputs_of_flip_flops(netlist):
+    pins = netlist.pins
+    storing = [netlist.cell_type(int(cell)) in netlist.flip_flop_types for cell in pins["cell"]]
+    return np.flatnonzero((pins["output"] == 1) & np.array(storing))
+
+
+def test_a_gated_flip_flop_whose_output_is_held_stores_what_it_has_taken(tmp_path):
+    """The fault: without a clock it stored its held output, and counted as latent."""
+    own = core_target(Path(__file__).with_name("gated.sv"))
+    data = {"input": bytes(53 * i % 251 for i in range(16))}
+    work = Workload("words", data, OutputSpec("output", 0, (16,)), decide=exact)
+    elaboration = with_hardware(own, elaborate(own))
+    compared = compared_holds(own, work, elaboration, 10**6, 1, tmp_path, outputs_of_flip_flops)
+    assert len(compared.pins) == 2 * (6 + 16)
+    assert [compared.pins[place] for place in compared.different] == []
+    words = [found for found, (pin, _) in zip(compared.found, compared.pins, strict=True) if "word" in pin]
+    assert {found.outcome for found in words} == {Outcome.MASKED, Outcome.SDC_CRITICAL}
 
 
 def test_classes_of_equal_faults_are_simulated_once_and_all_answered(engine, netlist):
