@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from scipy.spatial import cKDTree
 
-from resil.bench.site_list import site_named
+from resil.bench.site_list import SiteNames
 from resil.campaign.clusters import LARGEST
 from resil.campaign.placement_settings import PlacementSettings
 from resil.errors import CampaignError, ResilError
@@ -194,11 +194,11 @@ def _positions(sites: SiteTable, file: Path, dut: str) -> dict[int, tuple[float,
             file, f"expected a text file, found none that can be read ({error}); correct the path"
         ) from None
     rows = _def_rows(file, text) if file.suffix.lower() == ".def" else _csv_rows(file, text)
-    known = _canonical_sites(sites, dut)
+    known, every = _canonical_sites(sites, dut), SiteNames(sites)
     found: dict[int, tuple[float, float]] = {}
     names: dict[int, str] = {}
     for name, x, y in rows:
-        site = _site(sites, known, name)
+        site = _site(every, known, name)
         if site is None or sites.hardware(site) is not None:
             continue
         if site in found:
@@ -289,11 +289,11 @@ def _canonical_sites(sites: SiteTable, dut: str) -> dict[str, int | None]:
     return found
 
 
-def _site(sites: SiteTable, known: Mapping[str, int | None], name: str) -> int | None:
+def _site(every: SiteNames, known: Mapping[str, int | None], name: str) -> int | None:
     found = known.get(_canonical(name))
     if found is not None:
         return found
     try:
-        return site_named(sites, name)
+        return every.site(name)
     except ResilError:
         return None

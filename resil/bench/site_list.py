@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -19,11 +19,13 @@ from resil.record.typed import Amount, Count, Typed
 from resil.reports.table import Column, Table
 from resil.rtl_harness.design.sites import KINDS as STORAGE_KINDS
 from resil.rtl_harness.design.sites import Hardware, SiteTable
+from resil.rtl_harness.logic.sites import PinTable
 
 UNASSIGNED = "(no block)"
 # Of storage, and of cells, which are there if the campaign is about logic.
 KINDS = (*map(str, STORAGE_KINDS), "logic")
 _PLACE = re.compile(r"\[(\d+)\]")
+_ALIKE = 4
 # Kinds of storage in the words of reports.
 STORAGE = {
     "ff": "flip-flops",
@@ -129,28 +131,75 @@ def counts_text(sites: SiteTable) -> str:
     )
 
 
+class SiteNames:
+    """Finds sites by their names, which `Site.name` gives them.
+
+    Args:
+        sites: Of a design.
+    """
+
+    def __init__(self, sites: SiteTable) -> None:
+        self._sites = sites
+        # A bridge is an element for each way in which its nets act on one another.
+        self._elements: dict[str, list[int]] = {}
+        for index, element in enumerate(sites.elements):
+            self._elements.setdefault(element.path, []).append(index)
+
+    def site(self, name: str) -> int:
+        """Return the number of the site of a name.
+
+        Raises:
+            ResilError: There is none.
+        """
+        for path in _paths(name):
+            for index in self._elements.get(path, ()):
+                if (found := self._within(index, name)) is not None:
+                    return found
+        raise ResilError(
+            f"--site: expected a name as resil sites CAMPAIGN.toml --csv FILE lists them, found {name!r}"
+            + self._hint(name),
+            "--site",
+        )
+
+    def _within(self, index: int, name: str) -> int | None:
+        element, first = self._sites.elements[index], self._sites.offsets[index]
+        if name[len(element.path)] == "/":
+            pins = range(first, first + element.bits)
+            return next((site for site in pins if self._sites[site].name == name), None)
+        *words, bit = [-1, *map(int, _PLACE.findall(name, len(element.path)))]
+        word = words[-1] - element.first_word if len(words) > 1 else 0
+        place = element.lsb - bit if element.ascending else bit - element.lsb
+        site = first + word * element.width + place
+        there = 0 <= place < element.width and 0 <= word < element.depth
+        return site if there and self._sites[site].name == name else None
+
+    def _hint(self, name: str) -> str:
+        """Say which name is alike: a bit of a register, or a pin of a cell."""
+        for path in (name, *_paths(name)):
+            for index in self._elements.get(path, ())[:1]:
+                first = self._sites.offsets[index]
+                shown = range(first, first + min(self._sites.elements[index].bits, _ALIKE))
+                return f"; {path} has {', '.join(self._sites[site].name for site in shown)}"
+        return ""
+
+
+def _paths(name: str) -> Iterator[str]:
+    """Yield the paths that a name may begin with: up to a pin, a bit, or a word and a bit."""
+    for mark in ("/", "["):
+        path = name
+        for _ in range(2):
+            path, found, _ = path.rpartition(mark)
+            if found:
+                yield path
+
+
 def site_named(sites: SiteTable, name: str) -> int:
-    """Return the number of the site of a name, as `Site.name` has it.
+    """Return the number of the site of a name; `SiteNames` is for many.
 
     Raises:
         ResilError: There is none.
     """
-    for index, element in enumerate(sites.elements):
-        if not name.startswith(f"{element.path}["):
-            continue
-        *words, bit = [-1, *map(int, _PLACE.findall(name, len(element.path)))]
-        word = words[-1] - element.first_word if len(words) > 1 else 0
-        place = element.lsb - bit if element.ascending else bit - element.lsb
-        site = sites.offsets[index] + word * element.width + place
-        if 0 <= place < element.width and 0 <= word < element.depth and sites[site].name == name:
-            return site
-    alike = next((e.path for e in sites.elements if e.path == name), None)
-    hint = f"; name one of its bits, as {alike}[0]" if alike else ""
-    raise ResilError(
-        f"--site: expected the name of a storage bit as resil sites CAMPAIGN.toml --csv lists them, found "
-        f"{name!r}{hint}",
-        "--site",
-    )
+    return SiteNames(sites).site(name)
 
 
 def survey(bench: Bench) -> SiteSurvey:
@@ -211,9 +260,9 @@ def survey_text(found: SiteSurvey, width: int | None = None) -> str:
 def site_rows(sites: SiteTable) -> pa.Table:
     """Return a row per bit of the source code.
 
-    Its number, path, word and bit as the source counts them, kind, block, register class, what it is in
-    hardware (`Hardware` of `resil.rtl_harness.design.sites`), and of duplicates the number of the bit that
-    stands for it.
+    Its number, path, word and bit as the source counts them, kind, block, register class, of a cell the pin,
+    what it is in hardware (`Hardware` of `resil.rtl_harness.design.sites`), and of duplicates the number of
+    the bit that stands for it.
     """
     elements = sites.elements
     counts = np.array([e.bits for e in elements], dtype=np.int64)
@@ -238,9 +287,21 @@ def site_rows(sites: SiteTable) -> pa.Table:
             "kind": column([e.kind for e in elements]),
             "block": column([block_name(e.block) for e in elements]),
             "register_class": column([e.register_class for e in elements]),
+            **_pins(sites),
             **_hardware(sites),
         }
     )
+
+
+def _pins(sites: SiteTable) -> dict[str, pa.Array]:
+    """Return the column `pin` of a design whose cells have sites: the name in the cell, null of storage."""
+    if not isinstance(sites, PinTable):
+        return {}
+    known = [*dict.fromkeys(sites.pin_names)]
+    number = {name: place for place, name in enumerate(known)}
+    of_storage = sites.size - len(sites.pin_names)
+    found = pa.array([*(None,) * of_storage, *(number[name] for name in sites.pin_names)], pa.int32())
+    return {"pin": pa.DictionaryArray.from_arrays(found, pa.array(known, pa.string()))}
 
 
 def _hardware(sites: SiteTable) -> dict[str, pa.Array]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from math import isclose
 
 from resil.bench.bench import Bench
-from resil.bench.site_list import site_named
+from resil.bench.site_list import SiteNames
 from resil.campaign.fault_settings import BRIDGE, LOGIC, OPEN
 from resil.errors import ResilError
 from resil.faults.plan import model_of
@@ -124,11 +124,12 @@ def on_design(bench: Bench, listed: FaultList) -> PlacedList:
         ResilError: The design does not have something, all at once, upsets do not fit their words, or faults
             are there more than once.
     """
+    names = SiteNames(bench.sites)
     sites: dict[str, int] = {}
     wrong: list[str] = []
     for name in dict.fromkeys(row.site for row in listed.rows):
         try:
-            sites[name] = site_named(bench.sites, name)
+            sites[name] = names.site(name)
         except ResilError as error:
             wrong.append(str(error).removeprefix("--site: "))
     labels = {row.input for row in listed.rows} - {-1, *bench.inputs}

@@ -105,8 +105,9 @@ class FinishedRun:
         judged = content_of(rows).within(self.summary.campaign.detection_cycles).outcomes
         names = pa.array(OUTCOMES, pa.string()).take(pa.array(judged))
         rows = rows.set_column(rows.schema.get_field_index("outcome"), "outcome", names)
-        classes = pc.cast(self._sites()["register_class"], pa.string())
-        rows = rows.append_column("register_class", classes.take(rows["site"]))
+        sites = self._sites()
+        for name in ("register_class", *({"pin"} & {*sites.column_names})):
+            rows = rows.append_column(name, pc.cast(sites[name], pa.string()).take(rows["site"]))
         frame: pd.DataFrame = rows.sort_by("injection").to_pandas()
         frame = frame.rename(columns={"path": "register"})
         frame["name"] = site_names(frame)
@@ -316,9 +317,9 @@ class FinishedRun:
         """Return the bits that were injected into, with these columns, block, kind and register class."""
         names = {*columns, "block", "kind", "register_class"}
         stored = {"path" if name == "register" else name for name in names} - {"name"}
-        if "name" in names:
-            stored |= {"path", "word", "bit"}
         table = self._sites()
+        if "name" in names:
+            stored |= {"path", "word", "bit", *({"pin"} & {*table.column_names})}
         real = pc.equal(table["hardware"].cast(pa.string()), Hardware.KEPT.value)
         frame: pd.DataFrame = _plain(table.filter(real).select(sorted(stored))).to_pandas()
         frame = frame[frame["kind"].isin(self.summary.campaign.kinds)].rename(columns={"path": "register"})
@@ -364,11 +365,14 @@ class FinishedRun:
 
 
 def site_names(frame: pd.DataFrame) -> pd.Series[str]:
-    """Return bits as the source would write them: register, word of a memory, bit."""
+    """Return bits as the source would write them: register, word of a memory, bit; of a cell its pin."""
     memory = frame["kind"].isin(("sram", *EXTERNAL_KINDS))
     word = np.where(memory, "[" + frame["word"].astype(str) + "]", "")
     names: pd.Series[str] = frame["register"].astype(str) + word + "[" + frame["bit"].astype(str) + "]"
-    return names
+    if "pin" not in frame:
+        return names
+    pins: pd.Series[str] = frame["register"].astype(str) + "/" + frame["pin"].astype(str)
+    return names.where(frame["pin"].isna(), pins)
 
 
 def _plain(table: pa.Table) -> pa.Table:

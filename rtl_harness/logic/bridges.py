@@ -56,7 +56,7 @@ class NetPair:
     """Two nets that may be bridged.
 
     Attributes:
-        first: Name of a pin on the first, as fault lists have it: the cell with the pin's number in brackets.
+        first: Name of a pin on the first, as `LogicNetlist.pin_name` has it.
         second: Likewise.
         ways: Faults of the pair.
         weight: How often it is bridged beside the others; its faults share it.
@@ -244,15 +244,11 @@ def _nets(netlist: LogicNetlist, pairs: Sequence[NetPair]) -> list[tuple[int, in
     wrong: list[str] = []
     of: dict[str, int] = {}
     for name in dict.fromkeys(name for pair in pairs for name in (pair.first, pair.second)):
-        cell, _, pin = name.removesuffix("]").rpartition("[")
-        number = netlist.number.get(cell)
-        first, end = (0, 0) if number is None else netlist.first_pin[number : number + 2].tolist()
-        if not pin.isdecimal() or not 0 <= int(pin) < end - first:
-            wrong.append(
-                f"{name}: expected a pin of a cell, as resil sites CAMPAIGN.toml --csv FILE lists pins"
-            )
+        pin = netlist.pin_named(name)
+        if pin is None:
+            wrong.append(f"{name}: expected a pin, as CELL/PIN of resil sites CAMPAIGN.toml --csv FILE")
             continue
-        of[name] = int(netlist.pins["net"][first + int(pin)])
+        of[name] = int(netlist.pins["net"][pin])
         if of[name] < 2 or of[name] in clocks:
             wrong.append(f"{name}: expected a net that gates drive or take, found a clock or a constant")
     if not wrong:

@@ -96,6 +96,14 @@ class LogicNetlist:
         row = self.pins[pin]
         return f"{self.names[row['cell']]}/{self.pin_names[row['name']]}"
 
+    def pin_named(self, name: str) -> int | None:
+        """Return the pin that `pin_name` gives this name; None if there is none."""
+        cell, _, own = name.rpartition("/")
+        number = self.number.get(cell)
+        first, end = (0, 0) if number is None else self.first_pin[number : number + 2].tolist()
+        names = [self.pin_names[i] for i in self.pins["name"][first:end].tolist()]
+        return first + names.index(own) if own in names else None
+
     @cached_property
     def number(self) -> Mapping[str, int]:
         """Number of each cell, by name."""

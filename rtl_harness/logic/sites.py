@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import cast
 
 import numpy as np
 import numpy.typing as npt
 
-from resil.rtl_harness.design.sites import Kind, SiteTable, StorageElement
+from resil.rtl_harness.design.sites import Kind, Site, SiteTable, StorageElement
 from resil.rtl_harness.logic.netlist import TO_GATE, Ints, LogicNetlist
 
 LOGIC = cast(Kind, "logic")
@@ -20,12 +20,44 @@ CLOCK, RESET = "clock gate", "reset"
 """Classes of cells one pulse of which strikes many registers; the class of any other cell is its type."""
 
 
+@dataclass(frozen=True, slots=True)
+class PinSite(Site):
+    """A pin of a cell.
+
+    Attributes:
+        pin: Its name in the cell.
+    """
+
+    pin: str
+
+    @property
+    def name(self) -> str:
+        """Cell and pin, as the netlist has them."""
+        return f"{self.element.path}/{self.pin}"
+
+
+@dataclass(frozen=True)
+class PinTable(SiteTable):
+    """Storage, and behind it pins of cells.
+
+    Attributes:
+        pin_names: Of each pin, in the order of its site.
+    """
+
+    pin_names: tuple[str, ...] = field(default=(), kw_only=True, repr=False)
+
+    def __getitem__(self, site: int) -> Site:
+        own, place = super().__getitem__(site), site - self.size + len(self.pin_names)
+        return own if place < 0 else PinSite(own.element, own.word, own.bit, self.pin_names[place])
+
+
 @dataclass(frozen=True)
 class LogicSites:
     """Which pins of a netlist are fault sites.
 
     Attributes:
-        table: Storage, then an element of kind `LOGIC` for each cell that has sites, its sites as its bits.
+        table: Storage, then an element of kind `LOGIC` for each cell that has sites, its pins as its bits; of
+            bridges one for each.
         first: The first site in logic, which is the number of storage sites.
         pins: Row of `LogicNetlist.pins` of each site from there on, (sites,); of bridges their numbers.
     """
@@ -81,7 +113,9 @@ def sites_of_pins(storage: SiteTable, netlist: LogicNetlist, chosen: Ints) -> Lo
         )
         for cell, width, net in zip(owners.tolist(), widths.tolist(), outputs.tolist(), strict=True)
     ]
-    return LogicSites(behind(storage, elements), storage.size, chosen)
+    names = tuple(netlist.pin_names[name] for name in netlist.pins["name"][chosen].tolist())
+    table = PinTable((*storage.elements, *elements), storage.absent, pin_names=names)
+    return LogicSites(table, storage.size, chosen)
 
 
 def behind(storage: SiteTable, elements: Sequence[StorageElement]) -> SiteTable:

@@ -5,10 +5,17 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 
 import pytest
 
+import resil
+from resil.bench.site_list import SiteNames
+from resil.campaign.campaign import load_campaign
 from resil.cli import main
+from resil.errors import ResilError
+from resil.prepare.bench import prepare
+from resil.progress import Progress
 from resil.rtl_harness.logic.stuck_engine import StuckEngine
 from resil.stats.permanent import load_permanent
 from testkit.awkward_campaigns import BUDGET, awkward_campaign, run
@@ -96,6 +103,23 @@ def test_a_fault_list_of_a_run_is_read_again_with_the_same_results(folder, tmp_p
     assert first == second
     assert {status for *_, status in first} == {"safe", "latent", "detected", "observed"}
     assert len(first) == 600
+    # Pins have the names of the library, in lists as in rows.
+    rows = resil.Run(folder / "out").injections()
+    assert set(rows.name) == {site for site, *_ in first}
+    assert (rows.name == rows.register + "/" + rows.pin).all()
+    assert {"A", "Y", "Q"} <= set(rows.pin)
+
+
+def test_names_of_sites_are_found_again(folder):
+    sites = prepare(load_campaign(folder / "campaign.toml"), Progress()).sites
+    names = SiteNames(sites)
+    for site in range(0, sites.size, 97):
+        assert names.site(sites[site].name) == site
+    # Flip-flops have the names of bits.
+    own = next(sites[site] for site in range(sites.size - 1, 0, -1) if sites[site].name.endswith("/Y"))
+    for wrong in (f"{own.element.path}[0]", f"{own.element.path}/NONE", own.element.path):
+        with pytest.raises(ResilError, match=re.escape(f"; {own.element.path} has {own.element.path}/")):
+            names.site(wrong)
 
 
 def test_workers_and_an_interruption_change_nothing(folder, tmp_path_factory):

@@ -362,7 +362,7 @@ def test_what_is_no_hardware_is_not_simulated(bench, monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("u_npu.nowhere_q[0] upset 3\nu_npu.glue_q upset 3", ["nowhere_q", "as u_npu.glue_q[0]"]),
+        ("u_npu.nowhere_q[0] upset 3\nu_npu.glue_q upset 3", ["nowhere_q", "glue_q has u_npu.glue_q[0]"]),
         ("u_npu.glue_q[0] upset 5000", ["0 to 4,999, found 5,000"]),
         ("u_npu.glue_q[0] upset 5 7", ["input: expected one of 0, 3, found 7"]),
     ],

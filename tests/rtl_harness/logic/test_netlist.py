@@ -20,6 +20,7 @@ from resil.rtl_harness.logic.netlist import (
     packed_netlist,
     unpacked_netlist,
 )
+from resil.rtl_harness.logic.open_pins import open_sites
 from resil.rtl_harness.logic.proof import proven
 from resil.rtl_harness.logic.sites import CLOCK, LOGIC, pin_sites, pulse_sites
 from resil.rtl_harness.logic.synthesis import logic_netlist
@@ -123,6 +124,17 @@ def test_sites_are_numbered_behind_the_storage(netlist, elaboration):
         found, row = all_pins.table[site], netlist.pins[all_pins.pin(site)]
         assert (found.element.kind, found.element.path) == (LOGIC, netlist.names[row["cell"]])
         assert found.bit == all_pins.pin(site) - netlist.first_pin[row["cell"]]
+    # One name for a pin, whichever pins of its cell are sites.
+    for sites in (all_pins, pulses, open_sites(storage, netlist)):
+        for place in range(0, len(sites.pins), 37):
+            site, pin = sites.first + place, sites.pin(sites.first + place)
+            name = (
+                f"{netlist.names[netlist.pins['cell'][pin]]}/{netlist.pin_names[netlist.pins['name'][pin]]}"
+            )
+            assert sites.table[site].name == netlist.pin_name(pin) == name
+            assert netlist.pin_named(name) == pin
+    assert netlist.pin_named("u_dut.nothing/Y") is netlist.pin_named(f"{netlist.names[0]}/none") is None
+    assert all_pins.table[0] == storage[0]
     rows = netlist.pins[pulses.pins]
     assert set(rows["output"].tolist()) == {1}
     types = {netlist.cell_type(cell) for cell in rows["cell"].tolist()}

@@ -47,8 +47,7 @@ def test_open_inputs_are_those_of_cells_but_for_clocks_and_resets(elaboration, n
 
 
 def names_of(netlist, pins):
-    cells = netlist.pins["cell"][pins]
-    return [f"{netlist.names[c]}[{p - netlist.first_pin[c]}]" for c, p in zip(cells, pins, strict=True)]
+    return [netlist.pin_name(pin) for pin in pins]
 
 
 def test_a_bridge_that_closes_a_loop_of_gates_has_no_site(elaboration, netlist):
@@ -84,7 +83,9 @@ def test_a_bridge_of_what_is_not_there_is_refused(elaboration, netlist):
     clock = names_of(netlist, np.flatnonzero(netlist.pins["consumer"] == NOWHERE)[:1])[0]
     one = drawn_pairs(netlist, 1, 5)[0].first
     for pair, why in (
-        (NetPair(one, "u_dut.nothing[0]"), "expected a pin of a cell"),
+        (NetPair(one, "u_dut.nothing/Y"), "expected a pin, as CELL/PIN"),
+        (NetPair(one, f"{one}Y"), "expected a pin, as CELL/PIN"),
+        (NetPair(one, one.replace("/", "[") + "]"), "expected a pin, as CELL/PIN"),
         (NetPair(one, clock), "found a clock"),
         (NetPair(one, one), "pins on one"),
     ):
