@@ -142,7 +142,7 @@ def drawn_pairs(netlist: LogicNetlist, number: int, seed: int) -> list[NetPair]:
     outputs = np.flatnonzero((pins["output"] == 1) & ~gates).tolist()
     name = netlist.pin_name
     found: dict[frozenset[str], NetPair] = {}
-    while len(found) < number:
+    while len(found) < min(number, len(outputs) * (len(outputs) - 1) // 4):
         one, other = rng.sample(outputs, 2)
         way = rng.choice([(Way.FIRST, Way.SECOND), (Way.AND,), (Way.OR,)])
         found.setdefault(frozenset((name(one), name(other))), NetPair(name(one), name(other), way))

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from resil.rtl_harness.cache import content_key
-from resil.rtl_harness.design.cells import CLOCK_GATE_PINS
+from resil.rtl_harness.design.cells import CLOCK_GATE_PINS, Expression, FlipFlopGroup
 from resil.rtl_harness.design.elaboration import Elaboration
+from resil.rtl_harness.design.sites import Hardware
 from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.engine.fast.gates.cycle import Cycle, FlipFlop, Write
 from resil.rtl_harness.engine.fast.gates.gates_file import Gates
@@ -41,6 +42,7 @@ _KINDS = {
 }
 _KINDS |= {10: "$_MUX_", 11: "$_NMUX_"}
 _WITHIN = "its value changes within a cycle, or it drives a clock"
+_EARLY = "the falling edge takes what it gives, which the first cycle along the gates begins with"
 _NO_CELL = "it is no cell of the library, as in models of latches"
 _SHOWN = 5
 
@@ -61,6 +63,22 @@ def built_netlist(design: Joined, target: Target, elaboration: Elaboration, libr
     return _Builder(design, target, elaboration).netlist(content_key(library))
 
 
+class _NetlistCycle(Cycle):
+    """A cycle of a netlist.
+
+    Attributes:
+        low: When the clock has fallen and all has settled: what a clock gate, or a gated flip-flop, looks at.
+    """
+
+    low: Moment
+
+    def _edge(self, before: Moment, level: Net) -> Moment:
+        after = super()._edge(before, level)
+        if level == ZERO:
+            self.low = after
+        return after
+
+
 class _Builder:
     def __init__(self, design: Joined, target: Target, elaboration: Elaboration) -> None:
         self.design = design
@@ -77,6 +95,10 @@ class _Builder:
         self.latches: list[Bit] = []
         self.writes: list[Write] = []
         self.left_out: dict[str, str] = {}
+        self.early: set[Bit] = set()  # what flip-flops of the falling edge depend on
+        self.late: set[int] = (
+            set()
+        )  # numbers of kept gates that say what flip-flops take: just before the edge
         self.row_of: dict[int, int] = {}  # of the flip-flop that a cell is, by the cell's number
         self.stored_bits: list[tuple[Bit, int]] = []  # outputs that have what a flip-flop stores, and its row
         self.own_states: dict[str, Bit] = {}  # of flip-flops of the netlist that the design is, by name
@@ -101,7 +123,7 @@ class _Builder:
         reads = self._others()
         self._check_clock_uses()
         self.writes.sort(key=lambda write: write.order)
-        cycle = Cycle(self.parts, self.known, self.clock, self.flip_flops, self.writes)
+        cycle = _NetlistCycle(self.parts, self.known, self.clock, self.flip_flops, self.writes)
         return self._numbered(cycle, reads, liberty)
 
     def _new(self) -> Bit:
@@ -134,12 +156,16 @@ class _Builder:
         """Return cells that have to be looked at more than once in a cycle."""
         design = self.design
         odd_clocks, odd_inputs, odd_outputs = [], [], [self.clock]
-        for clock, rising, d, q in self._stored():
+        falling: list[Bit] = []
+        for clock, rising, taken, given in self._stored():
             root, _ = self._clocked_by(clock)
-            if root != self.clock or not rising:
+            if self._is_odd(root, rising):
                 odd_clocks.append(root)
-                odd_inputs.append(d)
-                odd_outputs.append(q)
+                odd_inputs += taken
+                odd_outputs += given
+                # A clock that logic makes of the design's may have its edge with the falling one of that.
+                clocks = self._reached({root}, design.behind([root]))
+                falling += taken if self.clock in clocks else []
         for latch in design.latches:
             odd_clocks += [*latch.inputs["E"], *latch.inputs.get("R", [])]
             odd_inputs += latch.inputs["D"]
@@ -149,20 +175,30 @@ class _Builder:
             if root != self.clock or not write.rising:
                 odd_clocks.append(root)
                 odd_inputs += [*write.address, *write.data, *write.enable]
+        self.early = self._reached({*falling}, design.behind(falling))
         odd_clocks = [bit for bit in odd_clocks if bit != self.clock]
         return design.behind([*odd_clocks, *odd_inputs]) | design.before(odd_outputs)
 
-    def _stored(self) -> Iterator[tuple[Bit, bool, Bit, Bit]]:
-        """Yield clock, whether its rising edge, input and output of each flip-flop of design and bench."""
+    def _reached(self, bits: set[Bit], cells: set[str]) -> set[Bit]:
+        """Return bits, and those that the cells behind them take."""
+        taken = [bit for cell in self.design.cells if cell.name in cells for bit in cell.inputs.values()]
+        return {*self.design.sources([*bits, *taken])}
+
+    def _is_odd(self, root: Bit, rising: bool) -> bool:
+        """Whether a flip-flop changes at another moment than with the rising edge of the design's clock."""
+        return root != self.clock or not rising
+
+    def _stored(self) -> Iterator[tuple[Bit, bool, list[Bit], list[Bit]]]:
+        """Yield clock, whether its rising edge, inputs and outputs of each flip-flop of design and bench."""
         for f in self.design.bench_flip_flops:
-            yield f.clock, f.rising, f.d, f.q
+            yield f.clock, f.rising, [f.d], [f.q]
         for cell in self.design.cells:
             group = cell.type.flip_flop
             if group is not None:
                 clock, rising = cell.level(group.clock)
-                d = cell.inputs.get(group.next_state.name, "0")
-                for pin in cell.outputs:
-                    yield self.design.source(clock), rising, self.design.source(d), cell.outputs[pin]
+                taken = [cell.inputs[pin] for pin in group.next_state.pins if pin in cell.inputs]
+                given = [*cell.outputs.values()]
+                yield self.design.source(clock), rising, self.design.sources(taken), given
 
     # Cells.
 
@@ -220,20 +256,22 @@ class _Builder:
     def _flip_flop(self, number: int, cell: Cell) -> None:
         group = cell.type.flip_flop
         assert group is not None
+        clock, rising = cell.level(group.clock)
+        if self._is_odd(self._clocked_by(self.design.source(clock))[0], rising):
+            self._odd_flip_flop(number, cell, group)
+            return
         state, pins = self._new(), self.pins[number]
         if cell.is_own:
             self.own_states[cell.name] = state
         row = len(self.flip_flops)
         self.row_of[number] = row
-        outputs = {pin: f for pin, f in cell.type.outputs.items() if pin in cell.outputs and f is not None}
+        outputs = self._outputs(cell, group)
         fed_back = {group.state, group.inverse} & set(group.next_state.pins)
         for pin, function in outputs.items():
             bit = cell.outputs[pin]
             if group.is_inverse(function):
                 gate, _ = self._keep(NOT, (state,), bit)
                 pins.append((pin, True, bit, TO_GATE, gate, 4))
-            elif not group.is_state(function):
-                raise UnsupportedError(f"{cell.name}: {pin} is neither what it stores nor its inverse")
             elif len(outputs) > 1 or fed_back:
                 # A fault of this output is none of the other one, nor of what the cell takes next.
                 gate, _ = self._keep(BUFFER, (state,), bit)
@@ -255,27 +293,81 @@ class _Builder:
             )
             d, first = own.gates[-1][2], len(self.kept)
             for gate_ in own.gates:
-                self._keep(*gate_)
+                self.late.add(self._keep(*gate_)[0])
             pins += [
                 (pin, False, cell.inputs[pin], TO_GATE, first + gate, column)
                 for pin, (gate, column) in own.takes.items()
                 if pin in cell.inputs
             ]
-        clock, rising = cell.level(group.clock)
         root, taken, at = self._gated(clock, state, d)
         if plain:
             consumer = (TO_FLIP_FLOP, row, 1) if at < 0 else (TO_GATE, at, 2)
             pins.append((group.next_state.name, False, d, *consumer))
         pins.append((group.clock.pins[0], False, clock, NOWHERE, -1, -1))
-        load: Bit = "0"
-        active, value = 1, -1
+        pins += [
+            (level.pins[0], False, cell.level(level)[0], TO_FLIP_FLOP, row, 2)
+            for level in (group.clear, group.preset)
+            if level is not None
+        ]
+        self._add_flip_flop(cell, group, state, taken, root)
+        if self.early.intersection(cell.outputs[pin] for pin in outputs):
+            # A pin that is held from the release of reset on would be taken by a falling edge before it.
+            self.left_out[cell.name], self.pins[number] = _EARLY, []
+
+    def _odd_flip_flop(self, number: int, cell: Cell, group: FlipFlopGroup) -> None:
+        """Take a flip-flop that changes within a cycle: what it gives and takes is looked at at each moment.
+
+        Its pins are no sites: what follows of one within the cycle does not take the net that would be held.
+        """
+        self.left_out[cell.name] = _WITHIN
+        outputs = self._outputs(cell, group)
+        given = [cell.outputs[pin] for pin, function in outputs.items() if not group.is_inverse(function)]
+        state = given[0] if given else self._new()
+        self.known.setdefault(state, self.parts.logic.net())
+        if cell.is_own:
+            self.own_states[cell.name] = state
+        self.row_of[number] = row = len(self.flip_flops)
+        self.stored_bits += [(bit, row) for bit in given]
+        for pin, function in outputs.items():
+            if cell.outputs[pin] != state:
+                self._part(NOT if group.is_inverse(function) else BUFFER, (state,), cell.outputs[pin])
+        inputs = {**cell.inputs, group.state: state}
+        if group.inverse in group.next_state.pins:
+            inputs[group.inverse] = self.design.new_bit()
+            self._part(NOT, (state,), inputs[group.inverse])
+        own = expanded(
+            {"next": group.next_state}, inputs, {"next": self.design.new_bit()}, self.design.new_bit
+        )
+        for operation, operands, output in own.gates:
+            self._part(operation, operands, output)
+        clock, rising = cell.level(group.clock)
+        root, enables = self._clocked_by(self.design.source(clock))
+        taken = own.gates[-1][2]
+        if enables:
+            if not rising:
+                raise UnsupportedError(f"{cell.name} takes the falling edge of a clock that is gated")
+            taken = self.design.new_bit()
+            self._part(MUX, (state, own.gates[-1][2], self._enabled(enables)), taken)
+        self._add_flip_flop(cell, group, state, taken, root)
+
+    def _outputs(self, cell: Cell, group: FlipFlopGroup) -> dict[str, Expression]:
+        """Return what the outputs of a flip-flop that are connected give: what it stores, or its inverse."""
+        found = {pin: f for pin, f in cell.type.outputs.items() if pin in cell.outputs and f is not None}
+        for pin, function in found.items():
+            if not (group.is_inverse(function) or group.is_state(function)):
+                raise UnsupportedError(f"{cell.name}: {pin} is neither what it stores nor its inverse")
+        return found
+
+    def _add_flip_flop(self, cell: Cell, group: FlipFlopGroup, state: Bit, taken: Bit, root: Bit) -> None:
         if group.clear is not None and group.preset is not None:
             raise UnsupportedError(f"{cell.name}: a flip-flop with both set and reset ({cell.type.name})")
+        load: Bit = "0"
+        active, value = 1, -1
         for level, forced in ((group.clear, 0), (group.preset, 1)):
             if level is not None:
                 bit, high = cell.level(level)
                 load, active, value = bit, int(high), forced
-                pins.append((level.pins[0], False, bit, TO_FLIP_FLOP, row, 2))
+        rising = cell.level(group.clock)[1]
         self.flip_flops.append(FlipFlop(state, taken, root, rising, self.design.source(load), active))
         self.values.append(value)
 
@@ -285,6 +377,7 @@ class _Builder:
         if not enables:
             return root, self.design.source(d), -1
         gate, taken = self._keep(MUX, (q, d, self._enabled(enables)))
+        self.late.add(gate)
         return root, taken, gate
 
     def _enabled(self, enables: tuple[Bit, ...]) -> Bit:
@@ -349,7 +442,7 @@ class _Builder:
 
     # Numbers of all nets.
 
-    def _numbered(self, cycle: Cycle, read_of: list[int], liberty: str) -> LogicNetlist:
+    def _numbered(self, cycle: _NetlistCycle, read_of: list[int], liberty: str) -> LogicNetlist:
         design, target, logic, now = self.design, self.target, self.parts.logic, cycle.now
         stored = {f.q: self.known[f.q] for f in self.flip_flops} | self.parts.stored
         rows = [(stored[f.q], cycle.values[f.q], now.net(f.load), f.active) for f in self.flip_flops]
@@ -362,10 +455,12 @@ class _Builder:
         for part in self.parts.of_kind(READ):
             now.nets(part.driven)
         sensitive = cycle.sensitive()
-        # A clock gate looks at its enable while the clock is low.
-        low = Moment(self.parts, {**self.known, self.clock: ZERO}, now, [self.clock])
+        low = cycle.low
         gated_clocks = {cell.outputs[CLOCK_GATE_PINS[2]] for cell in design.cells if cell.type.clock_gate}
-        kept = [self._kept_gate(low if gate[2] in gated_clocks else now, gate) for gate in self.kept]
+        kept = [
+            self._kept_gate(low if number in self.late or gate[2] in gated_clocks else now, gate)
+            for number, gate in enumerate(self.kept)
+        ]
         pin_nets = [
             [(low if cell.type.clock_gate else now).net(design.source(pin[2])) for pin in own]
             for cell, own in zip(design.cells, self.pins, strict=True)
@@ -500,7 +595,10 @@ class _Builder:
                 net = state_of.get(bit) if bit is not None else None
                 site = sites.offsets[index] + i
                 if bit in ("0", "1"):
-                    constants.append((site, int(str(bit))))
+                    # What nothing reads is driven by nothing, whatever it was in the source.
+                    absent = sites.hardware(site)
+                    if absent is None or absent.hardware is not Hardware.UNUSED:
+                        constants.append((site, int(str(bit))))
                     continue
                 if net is None:
                     if sites.hardware(site) is None and not self.elaboration.is_latch(element.path):

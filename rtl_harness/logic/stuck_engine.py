@@ -30,7 +30,7 @@ from resil.rtl_harness.logic.held_pins import PinHolder
 from resil.rtl_harness.logic.holders import Holder, HolderOf
 from resil.rtl_harness.logic.netlist import LogicNetlist
 from resil.rtl_harness.logic.netlist_engine import NetlistEngine
-from resil.rtl_harness.logic.proof import proven
+from resil.rtl_harness.logic.proof import check_first_edge, proven
 from resil.rtl_harness.logic.sites import LogicSites
 
 # Classes of faults that a worker simulates in one call: words of 512 machines share the golden run there.
@@ -216,6 +216,7 @@ class StuckEngine(NetlistEngine):
         golden, model, netlist = self.golden().end, self._fast.model, self._netlist
         circuit, pulses = proven(netlist, model)
         pulses.close()
+        check_first_edge(netlist, circuit, model)
         resets = netlist.reset_values.astype(np.int8)
         observed = observed_of(netlist.gates, circuit, model, resets, netlist.done_bits)
         simulator = LogicSimulator(build_library(), circuit, observed)
