@@ -3,13 +3,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from resil.campaign.safety import SafetySettings
+from resil.protection.observed import Observed
 from resil.protection.predictions import predicted_fit
-from resil.protection.sample_size import ENDLESS, SIZES, ExpectedStorage, InjectionSpread, spread_needed
+from resil.protection.sample_size import (
+    ENDLESS,
+    SIZES,
+    ExpectedStorage,
+    InjectionSpread,
+    InputsLikeThese,
+    spread_needed,
+)
 from resil.record.protection import Protection
+from resil.stats.input_spread import spread_of
 
 # Part of a limit up to which an estimate can be shown to keep it.
 _NEAR = 0.9
@@ -70,6 +81,7 @@ def planned_upsets(
     size: int | None = None,
     allowed: Allowed | None = None,
     faults: Mapping[tuple[str, str], int] | None = None,
+    drawn: InputsLikeThese | None = None,
 ) -> InjectionSpread:
     """Return how many upsets of which storage each of some networks needs to show what a plan predicts.
 
@@ -87,6 +99,7 @@ def planned_upsets(
         size: Injections to be spread over the rest; None for as many as the plan's limits need.
         allowed: What is asked; None for what the plan promises, with raw rates at their centre.
         faults: How many there are in each storage on the network with the fewest; None for no bound.
+        drawn: Inputs that are run, where it is about inputs like these; None if it is about these.
     """
     allowed = allowed or Allowed.by(plan, sum(fit_raw.values()))
     left = {
@@ -108,7 +121,26 @@ def planned_upsets(
             )
     joint = 1.0 - (1.0 - confidence) / networks
     sizes = SIZES if size is None else (size,)
-    return spread_needed(expected, allowed.fit, joint, sizes, networks, allowed.due)
+    return spread_needed(expected, allowed.fit, joint, sizes, networks, allowed.due, drawn)
+
+
+def inputs_asked(unprotected: Sequence[Observed], hazardous: Collection[str]) -> InputsLikeThese | None:
+    """Return what inputs a confirmation is about, where that is inputs like those that were run.
+
+    How much inputs differ is taken from upsets without protection: of the network with the fewest inputs,
+    and of that on which they differ most.
+    """
+    found = []
+    for own in unprotected:
+        counts = [stratum.inputs for stratum in own.strata]
+        if not counts or not all(counts):
+            return None
+        events = [[sum(one.get(name, 0) for name in hazardous) for one in each] for each in counts]
+        trials = [[sum(one.values()) for one in each] for each in counts]
+        spread = spread_of(np.array(events).T, np.array(trials).T, [s.group.fit_raw for s in own.strata])
+        found.append((spread.inputs, spread.variation or 0.0))
+    inputs = min((number for number, _ in found), default=0)
+    return InputsLikeThese(inputs, max(own for _, own in found)) if inputs > 1 else None
 
 
 def _detected(

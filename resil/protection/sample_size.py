@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from resil.stats.allocation import allocate_shares
+from resil.stats.clusters import weighted_sum_over_inputs
 from resil.stats.weighted import weighted_sum
 
 FloatArray = npt.NDArray[np.float64]
@@ -26,8 +27,12 @@ _DEFENSIVE = (1.0, 0.5, 0.25)
 _FLOOR = 0.1
 _WIDEST = 0.5
 _DRAWS = 600
+# Draws where inputs differ: each has its own limit to be found.
+_DRAWS_OVER_INPUTS = 200
 # Draws around the turn that are looked at one by one.
 _NEAR = 12
+# What differs between inputs is looked at where without it a plan is kept this often at least.
+_WORTH = 0.8
 # More than any confirmation injects.
 ENDLESS = 10**12
 
@@ -57,6 +62,19 @@ class ExpectedStorage:
 
 
 @dataclass(frozen=True, slots=True)
+class InputsLikeThese:
+    """What a confirmation runs where it is about inputs like those that it runs.
+
+    Attributes:
+        inputs: How many it runs.
+        variation: Coefficient of variation of what they have in hazardous failures, as far as is known.
+    """
+
+    inputs: int
+    variation: float
+
+
+@dataclass(frozen=True, slots=True)
 class InjectionSpread:
     """Injections into each storage, and what they can show.
 
@@ -77,6 +95,7 @@ def spread_needed(
     sizes: Sequence[int] = SIZES,
     networks: int = 1,
     allowed_due: float | None = None,
+    drawn: InputsLikeThese | None = None,
 ) -> InjectionSpread:
     """Return the smallest spread that shows, at `POWER`, that rates are below what is allowed.
 
@@ -89,6 +108,7 @@ def spread_needed(
         sizes: Numbers of injections that are spread, ascending.
         networks: How many such spreads, one each, have to show it together.
         allowed_due: Most that the upper limit of detected failures may be; None if nothing is asked of them.
+        drawn: Inputs, where limits are for inputs like these; None if they are for these.
 
     Examples:
         Where the failures are expected there is much to be learnt:
@@ -108,7 +128,7 @@ def spread_needed(
     for size in sizes:
         leads = demands or [_Demand(asked[0][0], None)]
         found = [
-            _spread(size, expected, part, lead, demands, confidence, networks)
+            _spread(size, expected, part, lead, demands, confidence, networks, drawn)
             for lead in leads
             for part in _DEFENSIVE
         ]
@@ -135,6 +155,7 @@ def _spread(
     demands: Sequence[_Demand],
     confidence: float,
     networks: int,
+    drawn: InputsLikeThese | None,
 ) -> InjectionSpread:
     """Return a spread whose part that does not go by the raw rate goes by one of the demands."""
     free = np.array([one.fixed is None for one in expected])
@@ -150,7 +171,7 @@ def _spread(
         most, shares_wanted = min(size, int(rooms[free].sum())), wanted[free] / wanted[free].sum()
         counts[free] = allocate_shares(most, shares_wanted, rooms[free], minimum=1)
     # Outcomes exclude each other, so that what is much of one is little of the other.
-    power = math.prod(_power(counts, weights, own, confidence) for own in demands) ** networks
+    power = math.prod(_power(counts, weights, own, confidence, drawn) for own in demands) ** networks
     keys = [(one.block, one.kind) for one in expected]
     return InjectionSpread(dict(zip(keys, counts.tolist(), strict=True)), power)
 
@@ -161,12 +182,38 @@ def _normal(factors: FloatArray, weights: FloatArray) -> FloatArray:
     return factors / mean if mean > 0.0 else np.ones_like(factors)
 
 
-def _power(counts: IntArray, weights: FloatArray, demand: _Demand, confidence: float) -> float:
+def _power(
+    counts: IntArray,
+    weights: FloatArray,
+    demand: _Demand,
+    confidence: float,
+    drawn: InputsLikeThese | None,
+) -> float:
     assert demand.allowed is not None
     draws = np.random.default_rng(0).binomial(counts, demand.shares, (_DRAWS, len(counts)))
     kinds, times = np.unique(draws, axis=0, return_counts=True)
     met = _met(kinds, counts, weights, demand.allowed, confidence)
-    return float(times[met].sum() / _DRAWS)
+    power = float(times[met].sum() / _DRAWS)
+    if drawn is None or power < _WORTH:
+        return power
+    return min(power, _power_over_inputs(counts, weights, demand, confidence, drawn))
+
+
+def _power_over_inputs(
+    counts: IntArray, weights: FloatArray, demand: _Demand, confidence: float, drawn: InputsLikeThese
+) -> float:
+    """Return how often the limit for inputs like those that are drawn is allowed; each has its own rates."""
+    rng = np.random.default_rng(0)
+    of_input = np.arange(drawn.inputs)[:, None]
+    trials = counts // drawn.inputs + (of_input < counts % drawn.inputs)
+    square = drawn.variation**2
+    met = 0
+    for _ in range(_DRAWS_OVER_INPUTS):
+        moved = rng.gamma(1.0 / square, square, drawn.inputs) if square > 0.0 else np.ones(drawn.inputs)
+        events = rng.binomial(trials, np.minimum(1.0, moved[:, None] * demand.shares))
+        found = weighted_sum_over_inputs(events, trials, weights, confidence).interval
+        met += found.hi <= (demand.allowed or 0.0)
+    return met / _DRAWS_OVER_INPUTS
 
 
 def _met(

@@ -36,7 +36,7 @@ from resil.protection.likeness import network_population, profile_of
 from resil.protection.next_look import bearing, next_look, registered
 from resil.protection.observed import Observed
 from resil.protection.options import WATCHDOG, load_options
-from resil.protection.planned_upsets import Allowed, planned_upsets
+from resil.protection.planned_upsets import Allowed, inputs_asked, planned_upsets
 from resil.protection.predictions import weak_reserve
 from resil.protection.read_back import BuiltProtection, read_built
 from resil.protection.sample_size import POWER
@@ -122,7 +122,7 @@ def verify_build(
     seed, confidence = look.seed, look.confidence
     works = {name: replace(work, confidence=confidence) for name, work in works.items()}
     shared = replace(campaign, confidence=confidence)
-    upsets = _planned(plan, built, shared, len(works), moments, sizes, progress)
+    upsets = _planned(plan, built, shared, list(bare.values()), moments, sizes, progress)
     look = registered(ledger, look, sum(sum(own.values()) for own in upsets.values()))
     observed: list[Observed] = []
     mechanisms: MechanismCoverage | None = None
@@ -265,7 +265,7 @@ def _planned(
     plan: Protection,
     built: BuiltProtection,
     campaign: Campaign,
-    networks: int,
+    bare: Sequence[Observed],
     moments: int,
     sizes: Sizes,
     progress: Progress,
@@ -282,8 +282,9 @@ def _planned(
         campaign.hazardous,
     )
     faults = {key: n * moments for key, n in bits.items()}
+    drawn = inputs_asked(bare, campaign.hazardous)
     spread = planned_upsets(
-        plan, fit_raw, fixed, networks, campaign.confidence, sizes.spread, allowed, faults
+        plan, fit_raw, fixed, len(bare), campaign.confidence, sizes.spread, allowed, faults, drawn
     )
     if spread.power < POWER:
         progress.warn(

@@ -11,10 +11,11 @@ from resil.protection.choose import choose
 from resil.protection.confirm import confirmation
 from resil.protection.hold_out import on_hold_out
 from resil.protection.observed import Copies, Observed, ObservedStratum
-from resil.protection.planned_upsets import Allowed, planned_upsets
+from resil.protection.planned_upsets import Allowed, inputs_asked, planned_upsets
 from resil.protection.predictions import predicted_fit
-from resil.protection.sample_size import POWER, ExpectedStorage, spread_needed
+from resil.protection.sample_size import POWER, ExpectedStorage, InputsLikeThese, spread_needed
 from resil.protection.targets import Targets
+from resil.stats.clusters import weighted_sum_over_inputs
 from resil.stats.evidence import Evidence, PooledGroup
 from resil.stats.judgement import Kind
 from resil.stats.safety import pmhf_row, rate_row, spfm_row
@@ -282,6 +283,58 @@ def test_power_is_that_of_trials():
     assert 0.3 < found.power < 0.999
     assert np.mean(met) == pytest.approx(found.power, abs=0.06)
     assert made[2] == 300
+
+
+# As a set for 256 MACs predicted it: what is left in flip-flops, and redundant memories that weigh most.
+LEFT = [
+    ExpectedStorage("mac", "ff", 0.46, 0.0093),
+    ExpectedStorage("others", "ff", 0.27, 0.0185),
+    ExpectedStorage("redundant", "ff", 2.0, 0.0, 6000),
+    ExpectedStorage("redundant", "sram", 8.84, 0.0, 3000),
+]
+
+
+@pytest.mark.parametrize("variation", [0.0, 0.4])
+def test_power_is_that_of_trials_over_inputs_that_differ(variation):
+    """The fault: sizes were planned for these inputs and judged for inputs like them: half were refused."""
+    rng = np.random.default_rng(8)
+    drawn = InputsLikeThese(32, variation)
+    weights, shares = [own.fit_raw for own in LEFT], np.array([own.share for own in LEFT])
+    powers = []
+    for size in (2000, 8000):
+        found = spread_needed(LEFT, 0.0272, 0.9875, (size,), drawn=drawn)
+        counts = np.array([*found.by_storage.values()])
+        met = []
+        for _ in range(300):
+            trials = rng.multinomial(counts, [1 / 32] * 32).T
+            moved = rng.lognormal(-np.log1p(variation**2) / 2, np.sqrt(np.log1p(variation**2)), 32)
+            events = rng.binomial(trials, np.minimum(1.0, moved[:, None] * shares))
+            met.append(weighted_sum_over_inputs(events, trials, weights, 0.9875).interval.hi <= 0.0272)
+        assert np.mean(met) == pytest.approx(found.power, abs=0.12)
+        powers.append(found.power)
+    assert powers[0] < 0.75
+    assert powers[1] > 0.85
+    assert spread_needed(LEFT, 0.0272, 0.9875, (2000,)).power > 0.9
+    few, many = (spread_needed(LEFT, 0.0272, 0.9875, drawn=own) for own in (None, drawn))
+    assert sum(few.by_storage.values()) < sum(many.by_storage.values())
+
+
+def test_how_inputs_differ_is_taken_from_upsets_without_protection():
+    def network(rates, trials=2000):
+        bad = [round(rate * trials) for rate in rates]
+        each = tuple({"hang": own, "masked": trials - own} for own in bad)
+        counts = {name: sum(own[name] for own in each) for name in ("hang", "masked")}
+        return Observed("n", (ObservedStratum(PooledGroup("a", "ff", 1.0, counts), inputs=each),), ())
+
+    alike, unlike = network([0.02] * 8), network([0.01, 0.03] * 3)
+    assert inputs_asked([alike], {"hang"}) == InputsLikeThese(8, 0.0)
+    found = inputs_asked([alike, unlike], {"hang"})
+    assert found is not None
+    assert found.inputs == 6
+    assert found.variation == pytest.approx(0.5, abs=0.1)
+    # About these inputs, or about one.
+    assert inputs_asked([Observed("n", BARE, ())], {"hang"}) is None
+    assert inputs_asked([network([0.02])], {"hang"}) is None
 
 
 @pytest.mark.parametrize("rate", [0.1, 0.0])
