@@ -8,6 +8,7 @@ takes one. What closes the design goes through `Cycle`, as in the gates of the f
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -156,16 +157,14 @@ class _Builder:
         """Return cells that have to be looked at more than once in a cycle."""
         design = self.design
         odd_clocks, odd_inputs, odd_outputs = [], [], [self.clock]
-        falling: list[Bit] = []
+        of_clocks: defaultdict[Bit, list[Bit]] = defaultdict(list)
         for clock, rising, taken, given in self._stored():
             root, _ = self._clocked_by(clock)
             if self._is_odd(root, rising):
                 odd_clocks.append(root)
                 odd_inputs += taken
                 odd_outputs += given
-                # A clock that logic makes of the design's may have its edge with the falling one of that.
-                clocks = self._reached({root}, design.behind([root]))
-                falling += taken if self.clock in clocks else []
+                of_clocks[root] += taken
         for latch in design.latches:
             odd_clocks += [*latch.inputs["E"], *latch.inputs.get("R", [])]
             odd_inputs += latch.inputs["D"]
@@ -175,6 +174,9 @@ class _Builder:
             if root != self.clock or not write.rising:
                 odd_clocks.append(root)
                 odd_inputs += [*write.address, *write.data, *write.enable]
+        # A clock that logic makes of the design's may have its edge with the falling one of that.
+        made = [root for root in of_clocks if self.clock in self._reached({root}, design.behind([root]))]
+        falling = [bit for root in made for bit in of_clocks[root]]
         self.early = self._reached({*falling}, design.behind(falling))
         odd_clocks = [bit for bit in odd_clocks if bit != self.clock]
         return design.behind([*odd_clocks, *odd_inputs]) | design.before(odd_outputs)
