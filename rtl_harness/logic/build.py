@@ -175,8 +175,10 @@ class _Builder:
                 odd_clocks.append(root)
                 odd_inputs += [*write.address, *write.data, *write.enable]
         # A clock that logic makes of the design's may have its edge with the falling one of that.
-        made = [root for root in of_clocks if self.clock in self._reached({root}, design.behind([root]))]
-        falling = [bit for root in made for bit in of_clocks[root]]
+        on_clock = design.before([self.clock])
+        clocks = {bit for cell in design.cells if cell.name in on_clock for bit in cell.outputs.values()}
+        clocks |= {self.clock, *(bit for _, pins, _ in design.bench_cells for bit in pins["Y"])}
+        falling = [bit for root, taken in of_clocks.items() if root in clocks for bit in taken]
         self.early = self._reached({*falling}, design.behind(falling))
         odd_clocks = [bit for bit in odd_clocks if bit != self.clock]
         return design.behind([*odd_clocks, *odd_inputs]) | design.before(odd_outputs)
