@@ -60,6 +60,7 @@ def document(**changes):
         "mechanisms": [whole],
         "latent": [latent],
         "latent_share": [0.5, 0.2, 0.7],
+        "escaped": [],
         "examples": [],
         "notes": [],
         "made": "now",
