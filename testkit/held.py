@@ -142,7 +142,9 @@ def drawn_pairs(netlist: LogicNetlist, number: int, seed: int) -> list[NetPair]:
     outputs = np.flatnonzero((pins["output"] == 1) & ~gates).tolist()
     name = netlist.pin_name
     found: dict[frozenset[str], NetPair] = {}
-    while len(found) < min(number, len(outputs) * (len(outputs) - 1) // 4):
+    # Of all pairs at most half: what is drawn anew is mostly new.
+    most = min(number, len(outputs) * (len(outputs) - 1) // 4)
+    while len(found) < most:
         one, other = rng.sample(outputs, 2)
         way = rng.choice([(Way.FIRST, Way.SECOND), (Way.AND,), (Way.OR,)])
         found.setdefault(frozenset((name(one), name(other))), NetPair(name(one), name(other), way))

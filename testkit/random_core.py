@@ -65,12 +65,11 @@ class RandomCore:
     def __init__(self, name: str, seed: int) -> None:
         self._name = name
         self._random = random.Random(seed)
-        self._signals: dict[str, int] = {}
         self._lines: list[str] = []
         registers = {f"r{i}_q": self._random.randint(1, 9) for i in range(self._random.randint(4, 9))}
         memories = [f"m{i}_q" for i in range(self._random.randint(0, 2))]
         self._lines += [f"logic [{width - 1}:0] {own};" for own, width in registers.items()]
-        self._signals = {"step_q": 6, **registers}
+        self._signals: dict[str, int] = {"step_q": 6, **registers}
         # What is asked of the bench depends on registers alone: what it answers is a signal.
         asked = self._sized(4)
         self._signals["data_i"] = 8

@@ -171,7 +171,7 @@ class _Builder:
             odd_outputs += latch.driven
         for write in design.writes:
             root, _ = self._clocked_by(write.clock)
-            if root != self.clock or not write.rising:
+            if self._is_odd(root, write.rising):
                 odd_clocks.append(root)
                 odd_inputs += [*write.address, *write.data, *write.enable]
         # A clock that logic makes of the design's may have its edge with the falling one of that.
@@ -179,17 +179,14 @@ class _Builder:
         clocks = {bit for cell in design.cells if cell.name in on_clock for bit in cell.outputs.values()}
         clocks |= {self.clock, *(bit for _, pins, _ in design.bench_cells for bit in pins["Y"])}
         falling = [bit for root, taken in of_clocks.items() if root in clocks for bit in taken]
-        self.early = self._reached({*falling}, design.behind(falling))
+        behind = design.behind(falling)
+        taken = [bit for cell in design.cells if cell.name in behind for bit in cell.inputs.values()]
+        self.early = {*design.sources([*falling, *taken])}
         odd_clocks = [bit for bit in odd_clocks if bit != self.clock]
         return design.behind([*odd_clocks, *odd_inputs]) | design.before(odd_outputs)
 
-    def _reached(self, bits: set[Bit], cells: set[str]) -> set[Bit]:
-        """Return bits, and those that the cells behind them take."""
-        taken = [bit for cell in self.design.cells if cell.name in cells for bit in cell.inputs.values()]
-        return {*self.design.sources([*bits, *taken])}
-
     def _is_odd(self, root: Bit, rising: bool) -> bool:
-        """Whether a flip-flop changes at another moment than with the rising edge of the design's clock."""
+        """Whether what is stored changes at another moment than the rising edge of the design's clock."""
         return root != self.clock or not rising
 
     def _stored(self) -> Iterator[tuple[Bit, bool, list[Bit], list[Bit]]]:
@@ -313,7 +310,7 @@ class _Builder:
             for level in (group.clear, group.preset)
             if level is not None
         ]
-        self._add_flip_flop(cell, group, state, taken, root)
+        self._add_flip_flop(cell, group, state, taken, (root, rising))
         if self.early.intersection(cell.outputs[pin] for pin in outputs):
             # A pin that is held from the release of reset on would be taken by a falling edge before it.
             self.left_out[cell.name], self.pins[number] = _EARLY, []
@@ -352,7 +349,7 @@ class _Builder:
                 raise UnsupportedError(f"{cell.name} takes the falling edge of a clock that is gated")
             taken = self.design.new_bit()
             self._part(MUX, (state, own.gates[-1][2], self._enabled(enables)), taken)
-        self._add_flip_flop(cell, group, state, taken, root)
+        self._add_flip_flop(cell, group, state, taken, (root, rising))
 
     def _outputs(self, cell: Cell, group: FlipFlopGroup) -> dict[str, Expression]:
         """Return what the outputs of a flip-flop that are connected give: what it stores, or its inverse."""
@@ -362,7 +359,10 @@ class _Builder:
                 raise UnsupportedError(f"{cell.name}: {pin} is neither what it stores nor its inverse")
         return found
 
-    def _add_flip_flop(self, cell: Cell, group: FlipFlopGroup, state: Bit, taken: Bit, root: Bit) -> None:
+    def _add_flip_flop(
+        self, cell: Cell, group: FlipFlopGroup, state: Bit, taken: Bit, edge: tuple[Bit, bool]
+    ) -> None:
+        """Note a flip-flop; `edge` is its clock, and whether it takes the rising edge."""
         if group.clear is not None and group.preset is not None:
             raise UnsupportedError(f"{cell.name}: a flip-flop with both set and reset ({cell.type.name})")
         load: Bit = "0"
@@ -371,8 +371,7 @@ class _Builder:
             if level is not None:
                 bit, high = cell.level(level)
                 load, active, value = bit, int(high), forced
-        rising = cell.level(group.clock)[1]
-        self.flip_flops.append(FlipFlop(state, taken, root, rising, self.design.source(load), active))
+        self.flip_flops.append(FlipFlop(state, taken, *edge, self.design.source(load), active))
         self.values.append(value)
 
     def _gated(self, clock: Bit, q: Bit, d: Bit) -> tuple[Bit, Bit, int]:

@@ -14,8 +14,7 @@ from resil.rtl_harness.logic.sites import pin_sites
 from resil.rtl_harness.logic.stuck_engine import StuckEngine
 from resil.rtl_harness.logic.synthesis import logic_netlist
 from testkit.closed_cores import core_target
-from testkit.held import compared_bridges, compared_holds, compared_opens
-from testkit.pulses import compared_pulses
+from testkit.fault_models import MODELS, compared_faults
 from testkit.random_core import RandomCore
 
 FALLING = Path(__file__).with_name("falling.sv")
@@ -24,17 +23,13 @@ WORK = Workload("nothing", {}, OutputSpec("output", 0, (16,)), decide=exact)
 
 def require_equal(target, folder, number, seed):
     """Compare faults of all four models; return outcomes by model."""
-    elaboration = with_hardware(target, elaborate(target))
     found = {}
-    for compare in (compared_holds, compared_opens, compared_bridges):
-        (folder / compare.__name__).mkdir()
-        both = compare(target, WORK, elaboration, number, seed, folder / compare.__name__)
-        assert [both.pins[place] for place in both.different] == [], compare.__name__
-        found[compare.__name__] = {own.outcome.value for own in both.found}
-    (folder / "pulses").mkdir()
-    pulses = compared_pulses(target, WORK, number, seed, folder / "pulses")
-    assert pulses.different == []
-    return found | {"pulses": set(pulses.outcomes)}
+    for model in MODELS:
+        (folder / model).mkdir()
+        compared = compared_faults(model, target, WORK, number, seed, folder / model)
+        assert compared.different == [], model
+        found[model] = set(compared.outcomes)
+    return found
 
 
 def test_what_depends_on_the_falling_edge_is_as_in_the_netlist(tmp_path):
