@@ -45,6 +45,26 @@ class Outcome(StrEnum):
     HANG = "hang"
 
 
+class Untestable(StrEnum):
+    """Why nothing comes of a permanent fault of logic, known without simulating it.
+
+    By structure, of the design as its bench closes it. UNCONNECTED: nothing takes what the pin drives.
+    NO_PATH: nothing that is observed depends on it. CONSTANT: the pin is tied to what it is held at.
+    By the run of one input without a fault alone. UNEXCITED: it never has, where the fault acts, another
+    value than the fault gives; another input may have it.
+    """
+
+    UNCONNECTED = "unconnected"
+    NO_PATH = "no_path"
+    CONSTANT = "constant"
+    UNEXCITED = "unexcited"
+
+    @property
+    def is_structural(self) -> bool:
+        """Whether it holds for every input."""
+        return self is not Untestable.UNEXCITED
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Fault:
     """An upset or a stuck bit; docs/explanation/faults.md defines both.
@@ -178,6 +198,8 @@ class Injection:
         first: Of two inferences, outcome of the first by itself; None if there is but one.
         second: Likewise of the second; None if the first did not end.
         corruption: Of statistical interest; no part of the outcome, and not compared.
+        untestable: Why nothing can come of the fault; None if that is not known, as of engines that simulate
+            all faults. It goes with `Seen.MASKED` alone, and is not compared.
     """
 
     fault: Fault
@@ -190,6 +212,7 @@ class Injection:
     first: Outcome | None = None
     second: Outcome | None = None
     corruption: Corruption | None = field(default=None, compare=False)
+    untestable: Untestable | None = field(default=None, compare=False)
 
     def until_detection(self) -> Injection:
         """Return what a run says that ends in the cycle in which an alarm first reports a detected fault.

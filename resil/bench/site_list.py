@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +19,7 @@ from resil.record.typed import Amount, Count, Typed
 from resil.reports.table import Column, Table
 from resil.rtl_harness.design.sites import KINDS as STORAGE_KINDS
 from resil.rtl_harness.design.sites import Hardware, SiteTable
-from resil.rtl_harness.logic.sites import PinTable
+from resil.rtl_harness.logic.sites import LOGIC, NoSite, PinTable
 
 UNASSIGNED = "(no block)"
 # Of storage, and of cells, which are there if the campaign is about logic.
@@ -262,7 +262,8 @@ def site_rows(sites: SiteTable) -> pa.Table:
 
     Its number, path, word and bit as the source counts them, kind, block, register class, of a cell the pin,
     what it is in hardware (`Hardware` of `resil.rtl_harness.design.sites`), and of duplicates the number of
-    the bit that stands for it.
+    the bit that stands for it. Then a row for what is left out of a netlist's sites, which has no number, -1,
+    and the reason in place of what it is in hardware.
     """
     elements = sites.elements
     counts = np.array([e.bits for e in elements], dtype=np.int64)
@@ -278,7 +279,7 @@ def site_rows(sites: SiteTable) -> pa.Table:
     def column(values: list[str]) -> pa.Array:
         return pa.DictionaryArray.from_arrays(pa.array(owner), pa.array(values, pa.string()))
 
-    return pa.table(
+    found = pa.table(
         {
             "site": np.arange(sites.size, dtype=np.int64),
             "path": column([e.path for e in elements]),
@@ -291,11 +292,33 @@ def site_rows(sites: SiteTable) -> pa.Table:
             **_hardware(sites),
         }
     )
+    left_out = no_sites(sites)
+    return pa.concat_tables([found, _left_out(left_out, found.schema)]) if left_out else found
+
+
+def no_sites(sites: SiteTable) -> tuple[NoSite, ...]:
+    """Return what is left out of the sites of a netlist."""
+    return sites.no_sites if isinstance(sites, PinTable) else ()
+
+
+def _left_out(left_out: Sequence[NoSite], schema: pa.Schema) -> pa.Table:
+    """Return the rows of what has no sites."""
+    rows = [
+        {
+            **{"site": -1, "path": own.path, "word": 0, "bit": own.bit, "kind": LOGIC},
+            **{"block": block_name(own.block), "register_class": "", "pin": own.pin or None},
+            **{"hardware": own.reason, "same_as": None},
+        }
+        for own in left_out
+    ]
+    return pa.table(
+        {one.name: pa.array([row[one.name] for row in rows]).cast(one.type) for one in schema}, schema=schema
+    )
 
 
 def _pins(sites: SiteTable) -> dict[str, pa.Array]:
     """Return the column `pin` of a design whose cells have sites: the name in the cell, null of storage."""
-    if not isinstance(sites, PinTable):
+    if not isinstance(sites, PinTable) or not sites.pin_names:
         return {}
     known = [*dict.fromkeys(sites.pin_names)]
     number = {name: place for place, name in enumerate(known)}

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from resil.campaign.clusters import cluster_bits
-from resil.campaign.fault_settings import BRIDGE, LOGIC, OPEN, STUCK_AT
+from resil.campaign.fault_settings import BRIDGE, LOGIC, OPEN, PULSE, STUCK_AT, UPSET
 from resil.rtl_harness.faults import Fault
 from resil.stats.sampling import Stratum, draw
 
@@ -165,6 +165,8 @@ def held_value(name: str) -> int | None:
     return next(names.index(name) for names in PERMANENT_NAMES.values() if name in names)
 
 
-def model_of(name: str) -> str | None:
-    """Return the model of a permanent fault of this name; None of an upset or a pulse."""
-    return next((model for model, names in PERMANENT_NAMES.items() if name in names), None)
+def model_of(name: str) -> str:
+    """Return the model of campaigns whose stored injections call a fault this."""
+    if name == PULSE_NAME:
+        return PULSE
+    return next((model for model, names in PERMANENT_NAMES.items() if name in names), UPSET)

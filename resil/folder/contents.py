@@ -14,20 +14,22 @@ import pyarrow.compute as pc
 from resil.errors import ConsistencyError
 from resil.faults.content import Content
 from resil.folder.parts import PartError, read_part
-from resil.rtl_harness.faults import NEVER, is_detected
+from resil.rtl_harness.faults import NEVER, Untestable, is_detected
 from resil.stats.rates import OUTCOMES
 
 IntArray = npt.NDArray[np.int64]
 _OUTCOMES = pa.array(OUTCOMES, pa.string())
 _DUE = OUTCOMES.index("due")
+_MASKED = OUTCOMES.index("masked")
+_UNTESTABLE = pa.array(["", *Untestable], pa.string())
 
 
 def content_of(rows: pa.Table) -> Content:
     """Return what is kept of the rows of a part, as they were stored: any alarm is a detection.
 
     Raises:
-        PartError: an outcome is unknown or contradicts what was seen and reported, or an injection is there
-            twice.
+        PartError: an outcome is unknown or contradicts what was seen and reported, what cannot be tested has
+            done something, or an injection is there twice.
     """
     stored, seen = (pc.index_in(rows[name], _OUTCOMES) for name in ("outcome", "seen"))
     injections = rows["injection"].to_numpy()
@@ -40,6 +42,11 @@ def content_of(rows: pa.Table) -> Content:
     judged = np.where(is_detected(rose, cycles), _DUE, codes)
     if ((codes == _DUE) & (rose == NEVER)).any() or not np.array_equal(stored.to_numpy(), judged):
         raise PartError("has outcomes that contradict what was seen and reported")
+    reasons = pc.index_in(rows["untestable"], _UNTESTABLE)
+    if reasons.null_count or (reasons.to_numpy() > 0)[judged != _MASKED].any():
+        raise PartError(
+            "has reasons why nothing could come of a fault that are none, or of which something came"
+        )
     return Content(
         injections,
         judged.astype(np.int8),

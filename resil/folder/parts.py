@@ -15,7 +15,8 @@ from resil.files import read_parquet, write_file
 
 # `outcome` is without a limit on the time of the alarm. `alarm` is the first that reported a detection, in
 # `alarm_cycle`, `correction` the first that reported a correction; "" and -1 where there was none. `first`
-# and `second` are the outcomes of two inferences, each by itself; "" where there is none.
+# and `second` are the outcomes of two inferences, each by itself; "" where there is none. `untestable` says
+# why nothing could come of a fault, "" where that is not known.
 SCHEMA = pa.schema(
     [
         ("injection", pa.int64()),
@@ -42,6 +43,7 @@ SCHEMA = pa.schema(
         ("end_cycle", pa.int64()),
         ("status", pa.int64()),
         ("output_hash", pa.string()),
+        ("untestable", pa.string()),
         ("operation", pa.int64()),
         ("corruption", pa.string()),
     ]

@@ -12,7 +12,7 @@ from resil.bench.bench import Describe
 from resil.faults.plan import FaultPlan, IntArray, held_value
 from resil.folder.parts import SCHEMA
 from resil.rtl_harness.design.sites import SiteTable
-from resil.rtl_harness.faults import NEVER, Fault, Injection, Outcome, Reported, Rise, Seen
+from resil.rtl_harness.faults import NEVER, Fault, Injection, Outcome, Reported, Rise, Seen, Untestable
 
 
 class RowMaker:
@@ -99,13 +99,14 @@ def outcome_columns(injections: Sequence[Injection]) -> dict[str, list[int] | li
         "end_cycle": [injection.end_cycle for injection in injections],
         "status": [injection.status for injection in injections],
         "output_hash": [injection.output_hash for injection in injections],
+        "untestable": [injection.untestable or "" for injection in injections],
     }
 
 
 def injections_of(rows: pa.Table) -> Iterator[Injection]:
     """Yield what rows of `parts.SCHEMA` say came of their faults; corruptions are not kept in them."""
     names = ("site", "cycle", "bits", "fault", "seen", "end_cycle", "status", "output_hash")
-    reports = ("alarm", "alarm_cycle", "correction", "correction_cycle", "first", "second")
+    reports = ("alarm", "alarm_cycle", "correction", "correction_cycle", "first", "second", "untestable")
     for row in rows.select([*names, *reports]).to_pylist():
         fault = Fault(row["site"], row["cycle"], row["bits"], held_value(row["fault"]))
         yield Injection(
@@ -118,6 +119,7 @@ def injections_of(rows: pa.Table) -> Iterator[Injection]:
             _rise(row["correction"], Reported.CORRECTED, row["correction_cycle"]),
             Outcome(row["first"]) if row["first"] else None,
             Outcome(row["second"]) if row["second"] else None,
+            untestable=Untestable(row["untestable"]) if row["untestable"] else None,
         )
 
 

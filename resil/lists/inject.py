@@ -9,21 +9,21 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TypeAlias
 
-from resil.bench.site_list import block_name
 from resil.campaign.campaign import Campaign
 from resil.campaign.text import resolved_text
 from resil.errors import ConsistencyError, ResilError
 from resil.files import write_text
 from resil.lists.on_design import PlacedList, on_design
-from resil.lists.rows import UPSET, read_list, write_rows
+from resil.lists.rows import SET, TIMED, read_list, write_rows
+from resil.lists.statuses import status_of
 from resil.prepare.bench import prepare
 from resil.progress import Progress
 from resil.record.listed import (
     DETECTED,
+    FUNCTIONALLY_UNTESTABLE,
     IMPORTED,
-    LATENT,
+    NOT_ATTEMPTED,
     OBSERVED,
-    SAFE,
     SIMULATED,
     STATUSES,
     UNTESTABLE,
@@ -32,21 +32,13 @@ from resil.record.listed import (
     ListedResults,
 )
 from resil.reports.table import Column, Table
-from resil.rtl_harness.faults import Fault, Injection, Reported, Seen
+from resil.rtl_harness.faults import Fault, Injection
 from resil.run.campaign import compared_goldens, golden_runs, require_all_mapped
 from resil.stats.intervals import clopper_pearson
 
 ROWS, CAMPAIGN = "faults.csv", "campaign.toml"
 TOTAL = "total"
 Columns: TypeAlias = dict[str, list[str | int | float]]
-_STATUS_OF = {
-    Seen.MASKED: SAFE,
-    Seen.LATENT: LATENT,
-    Seen.SDC_TOLERABLE: OBSERVED,
-    Seen.SDC_CRITICAL: OBSERVED,
-    Seen.HANG: OBSERVED,
-    Seen.DUE: DETECTED,
-}
 
 
 def run_list(
@@ -90,7 +82,7 @@ def run_list(
             for number, own in enumerate(placed.faults):
                 if own.position != position:
                     continue
-                if not own.exists:
+                if own.fault is None or own.status:
                     found[number] = None
                     continue
                 faults.setdefault(own.fault, []).append(number)
@@ -107,9 +99,12 @@ def run_list(
                 "please report it"
             )
     injections = [found[number] for number in range(len(listed.rows))]
-    statuses = [_status(injection) for injection in injections]
+    statuses = [
+        own.status if injection is None else status_of(injection.outcome, injection.untestable or "")
+        for own, injection in zip(placed.faults, injections, strict=True)
+    ]
     by = (SIMULATED, campaign.execution.engine)
-    return _written(campaign, placed, statuses, out, by, random, _outcomes(injections))
+    return _written(campaign, placed, statuses, out, by, random, _outcomes(placed, injections))
 
 
 def import_results(
@@ -124,11 +119,13 @@ def import_results(
     listed = read_list(file, with_status=True)
     bench = prepare(campaign, progress or Progress())
     placed = on_design(bench, listed)
+    placed.require_fitting(campaign.faults.model)
     if random:
         placed.require_equal_weights()
     if bench.cycles:
         placed.require_in_time(bench.cycles)
-    statuses = [own.row.status if own.exists else UNTESTABLE for own in placed.faults]
+    # Another tool may follow what has no site here.
+    statuses = [UNTESTABLE if own.status == UNTESTABLE else own.row.status for own in placed.faults]
     return _written(campaign, placed, statuses, out, (IMPORTED, ""), random)
 
 
@@ -138,32 +135,26 @@ def require_empty(out: Path) -> None:
         raise ResilError(f"{out}: expected no such folder, or an empty one; give another --out", "--out")
 
 
-def _status(injection: Injection | None) -> str:
-    """Return the status of an injection; None stands for a bit that is no hardware."""
-    if injection is None:
-        return UNTESTABLE
-    if injection.reported is Reported.DETECTED:
-        return DETECTED
-    return _STATUS_OF[injection.seen]
-
-
 def _columns(placed: PlacedList, statuses: Sequence[str], origin: str) -> Columns:
     bench, rows = placed.bench, placed.listed.rows
     return {
         "site": [row.site for row in rows],
         "type": [row.type for row in rows],
-        "time": [row.time if row.type == UPSET else "" for row in rows],
+        "time": [row.time if row.type in TIMED else "" for row in rows],
         "input": [bench.inputs[own.position] for own in placed.faults],
         "bits": [row.bits for row in rows],
         "weight": ["" if row.weight is None else row.weight for row in rows],
-        "block": [block_name(bench.sites[own.fault.site].element.block) for own in placed.faults],
+        "block": [own.block for own in placed.faults],
         "status": [*statuses],
+        "reason": [own.reason for own in placed.faults],
         "origin": [origin] * len(rows),
     }
 
 
-def _outcomes(injections: Sequence[Injection | None]) -> Columns:
+def _outcomes(placed: PlacedList, injections: Sequence[Injection | None]) -> Columns:
+    both = zip(placed.faults, injections, strict=True)
     return {
+        "reason": [own.reason if found is None else found.untestable or "" for own, found in both],
         "outcome": ["" if own is None else own.outcome.value for own in injections],
         "alarm": ["" if own is None or own.detected is None else own.detected.alarm for own in injections],
         "alarm_cycle": [
@@ -185,7 +176,7 @@ def _written(
     file = placed.listed.file
     columns = _columns(placed, statuses, by[0]) | (more or {})
     results = ListedResults(
-        schema=2,
+        schema=3,
         campaign=campaign.name,
         target=placed.bench.target_name,
         origin=by[0],
@@ -196,7 +187,7 @@ def _written(
         weighted=placed.listed.weighted,
         blocks=_blocks(columns),
         coverage=_coverage(placed, statuses, random),
-        remarks=(*_remarks(placed), *(_imported_remarks(placed) if by[0] == IMPORTED else ())),
+        remarks=(*_remarks(placed, statuses), *(_imported_remarks(placed) if by[0] == IMPORTED else ())),
     )
     out.mkdir(parents=True, exist_ok=True)
     write_rows(out / ROWS, columns)
@@ -232,23 +223,35 @@ def _coverage(placed: PlacedList, statuses: Sequence[str], random: bool) -> List
     )
 
 
-def _remarks(placed: PlacedList) -> tuple[str, ...]:
+def _remarks(placed: PlacedList, statuses: Sequence[str]) -> tuple[str, ...]:
     """Return what limits what the results say."""
     remarks = []
+    counts = Counter(statuses)
+    if left := counts[NOT_ATTEMPTED]:
+        remarks.append(
+            f"Of {len(statuses):,} faults, {left:,} were not attempted, and may do anything: what is said of "
+            "the list, its coverage too, is said of the others."
+        )
+    if unexcited := counts[FUNCTIONALLY_UNTESTABLE]:
+        remarks.append(
+            f"Of {len(statuses):,} faults, {unexcited:,} are functionally untestable: by the inputs that "
+            "ran, which is no proof for others."
+        )
     if placed.listed.unread:
         remarks.append(
             f"There are columns of the list that were not read: {', '.join(placed.listed.unread)}."
         )
     held = placed.bench.in_reset()
     if in_reset := sum(int(own.sum()) for own in held):
-        upsets = [own for own in placed.faults if own.row.type == UPSET and own.exists]
-        times = [(held[own.position], own.row.time) for own in upsets]
+        timed = [own for own in placed.faults if own.row.type in TIMED and not own.status]
+        times = [(held[own.position], own.row.time) for own in timed]
         # The edge that ends the run comes after those of the recording.
         struck = sum(time < len(cycles) and bool(cycles[time]) for cycles, time in times)
         whole = sum(len(own) for own in held)
+        what = "pulses" if any(own.row.type == SET for own in timed) else "upsets"
         remarks.append(
             f"Cycle 0 is the first edge of the recording's window. In {in_reset:,} of {whole:,} cycles a "
-            f"fault finds the design in reset: {struck:,} upsets of the list strike there."
+            f"fault finds the design in reset: {struck:,} {what} of the list strike there."
         )
     return tuple(remarks)
 
@@ -256,13 +259,13 @@ def _remarks(placed: PlacedList) -> tuple[str, ...]:
 def _imported_remarks(placed: PlacedList) -> tuple[str, ...]:
     """Return what an import had to change, or could not look at."""
     remarks = []
-    changed = sum(not own.exists and own.row.status != UNTESTABLE for own in placed.faults)
+    changed = sum(own.status == UNTESTABLE != own.row.status for own in placed.faults)
     if changed:
         remarks.append(
             f"Of {len(placed.faults):,} faults, {changed:,} are counted as untestable, whatever the list "
             "says: there is no hardware for their bits."
         )
-    if not placed.bench.cycles and any(row.type == UPSET for row in placed.listed.rows):
+    if not placed.bench.cycles and any(row.type in TIMED for row in placed.listed.rows):
         remarks.append("Times were not compared with the length of the run, which only a simulation shows.")
     return tuple(remarks)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fault list of a finished run: what was injected with its status, and what cannot be injected."""
+"""The fault list of a finished run: what was injected with its status, and what was not, with the reason."""
 
 from __future__ import annotations
 
@@ -11,25 +11,19 @@ import numpy as np
 import pandas as pd
 
 from resil.bench.site_list import block_name
-from resil.faults.plan import FAULT_NAMES, PERMANENT_NAMES
+from resil.campaign.fault_settings import PULSE
+from resil.faults.plan import FAULT_NAMES, PERMANENT_NAMES, PULSE_NAME
 from resil.files import read_parquet
 from resil.folder.finished import require_measured
 from resil.folder.store import SITES
 from resil.lists.rows import write_rows
-from resil.record.listed import DETECTED, LATENT, OBSERVED, SAFE, STATUSES, UNTESTABLE
+from resil.lists.statuses import not_injected, status_of
+from resil.record.listed import STATUSES
 from resil.record.typed import Amount, Count, Typed
 from resil.results.run import FinishedRun, site_names
 from resil.rtl_harness.design.sites import Hardware
 
-# Why nothing can be injected into a bit of the source code, by what synthesis makes of it.
-_REASONS = {
-    Hardware.CONSTANT: "constant",
-    Hardware.UNUSED: "no_path",
-    Hardware.DUPLICATE: "merged",
-    Hardware.LATCH: "no_hardware",
-}
 _DUE = "due"
-_STATUS_OF = {_DUE: DETECTED, "masked": SAFE, "latent": LATENT}
 _COLUMNS = (
     *("site", "type", "time", "input", "status", "reason", "hazardous", "weight", "fit", "block"),
     *("bits", "injection"),
@@ -67,7 +61,7 @@ def write_run_faults(run_dir: Path, file: Path) -> WrittenFaultList:
 
 
 def listed(run: FinishedRun) -> dict[str, list[str | int | float]]:
-    """Return the columns of the list: faults that a run's figures rest on, then bits that are no hardware.
+    """Return the columns of the list: faults that a run's figures rest on, then what was not injected.
 
     A line's weight is the number of faults that it stands for: those that it was drawn from, over the
     injections into them.
@@ -78,14 +72,17 @@ def listed(run: FinishedRun) -> dict[str, list[str | int | float]]:
     outcome = rows["outcome"].astype(str)
     late = (outcome != _DUE) & (rows["alarm"].astype(str) != "")
     seen = rows["seen"].astype(str).where(rows["seen"].astype(str) != _DUE, "")
+    why = rows["untestable"].astype(str)
     frame = pd.DataFrame(
         {
             "site": rows["name"],
             "type": rows["fault"],
             "time": rows["cycle"],
             "input": rows["input"],
-            "status": outcome.map(_STATUS_OF).fillna(OBSERVED),
-            "reason": outcome.where(outcome != _DUE, seen) + late.map({True: " late", False: ""}),
+            "status": [*map(status_of, outcome, why)],
+            "reason": why.where(
+                why != "", outcome.where(outcome != _DUE, seen) + late.map({True: " late", False: ""})
+            ),
             "hazardous": outcome.isin(run.summary.campaign.hazardous).map({True: "yes", False: "no"}),
             "weight": each[owners],
             "fit": rows["weight"],
@@ -94,26 +91,31 @@ def listed(run: FinishedRun) -> dict[str, list[str | int | float]]:
             "injection": rows["injection"],
         }
     )
-    whole = pd.concat([frame, _untestable(run)])
+    whole = pd.concat([frame, _not_injected(run)])
     return {name: whole[name].tolist() for name in _COLUMNS}
 
 
-def _untestable(run: FinishedRun) -> pd.DataFrame:
-    """Return the faults of bits of the source code that synthesis leaves no hardware for."""
+def _not_injected(run: FinishedRun) -> pd.DataFrame:
+    """Return the faults of bits of the source code that are no hardware, and of cells without sites."""
     sites = read_parquet(run.path / SITES).replace_schema_metadata(None).to_pandas()
     hardware, kind = sites["hardware"].astype(str), sites["kind"].astype(str)
     asked = run.summary.campaign
     sites = sites[(hardware != Hardware.KEPT.value) & kind.isin(asked.kinds)]
     sites = sites.rename(columns={"path": "register"}).astype({"hardware": str, "block": str})
-    types = PERMANENT_NAMES.get(asked.fault_model, FAULT_NAMES[:1])
-    reasons = {own.value: reason for own, reason in _REASONS.items()}
+    known = {own: not_injected(own) for own in sites["hardware"].unique()}
     frame = pd.DataFrame(
         {
             "site": site_names(sites),
-            "reason": sites["hardware"].map(reasons),
+            "status": sites["hardware"].map({own: status for own, (status, _) in known.items()}),
+            "reason": sites["hardware"].map({own: reason for own, (_, reason) in known.items()}),
             "block": sites["block"].map(block_name),
-            **{"time": 0, "input": -1, "status": UNTESTABLE, "hazardous": "no"},
+            **{"time": 0, "input": -1, "hazardous": "no"},
             **{"weight": 1.0, "fit": 0.0, "bits": 1, "injection": -1},
         }
     )
-    return pd.concat([frame.assign(type=own) for own in types])
+    return pd.concat([frame.assign(type=own) for own in _types(asked.fault_model)])
+
+
+def _types(model: str) -> tuple[str, ...]:
+    """Return the types of faults of a campaign's model."""
+    return PERMANENT_NAMES.get(model, (PULSE_NAME if model == PULSE else FAULT_NAMES[0],))

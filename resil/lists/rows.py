@@ -24,13 +24,16 @@ from resil.record.listed import STATUSES
 from resil.rtl_harness.plain_file import listed_lines
 
 # What types are called here, and elsewhere.
-UPSET, STUCK_0, STUCK_1, OPEN_0, OPEN_1, BRIDGE = TYPES = (
-    *("upset", "stuck_at_0", "stuck_at_1"),
+UPSET, SET, STUCK_0, STUCK_1, OPEN_0, OPEN_1, BRIDGE = TYPES = (
+    *("upset", "set", "stuck_at_0", "stuck_at_1"),
     *("open_0", "open_1", "bridge"),
 )
+# Those that strike at a time; the others are permanent.
+TIMED = (UPSET, SET)
 _ALIKE = {
     **{name: name for name in TYPES},
     **{name: UPSET for name in ("seu", "flip", "bit_flip", "bitflip", "transient")},
+    **{name: SET for name in ("pulse", "glitch", "single_event_transient")},
     **{name: STUCK_0 for name in ("sa0", "stuck-at-0", "stuck_0", "s-a-0")},
     **{name: STUCK_1 for name in ("sa1", "stuck-at-1", "stuck_1", "s-a-1")},
     **{name: OPEN_0 for name in ("stuck_open_0", "stuck-open-0", "sop0")},
@@ -42,6 +45,8 @@ _STATUS_ALIKE = {
     **{"dd": "detected", "dangerous detected": "detected", "dangerous_detected": "detected"},
     **{"du": "observed", "dangerous undetected": "observed", "dangerous_undetected": "observed"},
     **{"not observed": "safe", "masked": "safe", "ut": "untestable", "uu": "untestable"},
+    **{"functionally untestable": "functionally_untestable", "nc": "functionally_untestable"},
+    **{"not controlled": "functionally_untestable", "na": "not_attempted", "not attempted": "not_attempted"},
 }
 # Columns of a line without a head, in their order.
 PLACED = ("site", "type", "time", "input", "status")
@@ -52,6 +57,8 @@ _WRITTEN = (
     *("origin", "outcome", "alarm", "alarm_cycle", "end_cycle"),
 )
 _SHOWN = 8
+# Types that strike at a time, in words.
+_OF = {UPSET: "upset", SET: "pulse"}
 
 
 @dataclass(frozen=True)
@@ -60,7 +67,7 @@ class ListedFault:
 
     Attributes:
         site: Name of the bit, as `resil sites --csv` lists it.
-        type: "upset", "stuck_at_0", "stuck_at_1", "open_0", "open_1" or "bridge".
+        type: "upset", "set" (a pulse), "stuck_at_0", "stuck_at_1", "open_0", "open_1" or "bridge".
         time: Number of the edge of the clock, from 0: after reset, or in the window of a recording, which may
             begin in reset. 0 of a permanent fault.
         input: Label of the input; -1 for the first.
@@ -79,7 +86,7 @@ class ListedFault:
 
     @property
     def held(self) -> int | None:
-        """What the bit is held at, the pin is open at, or 0 of a bridge; None of an upset."""
+        """What the bit is held at, the pin is open at, or 0 of a bridge; None of an upset or a pulse."""
         return {STUCK_0: 0, STUCK_1: 1, OPEN_0: 0, OPEN_1: 1, BRIDGE: 0}.get(self.type)
 
 
@@ -197,18 +204,18 @@ def _fault(row: Mapping[str, str], with_status: bool) -> ListedFault:
         raise ValueError(f"type: expected one of {', '.join(TYPES)}, found {kind!r}")
     type_ = _ALIKE[kind]
     time = row.get("time", "").strip()
-    if type_ == UPSET and not time:
-        raise ValueError("time: expected the cycle of the upset, found none")
+    if type_ in TIMED and not time:
+        raise ValueError(f"time: expected the cycle of the {_OF[type_]}, found none")
     bits = _number("bits", row.get("bits", "").strip() or "1", least=1)
     if type_ != UPSET and bits > 1:
-        raise ValueError(f"bits: expected 1 of a permanent fault, found {bits}")
+        raise ValueError(f"bits: expected 1 of a {_OF.get(type_, 'permanent fault')}, found {bits}")
     status = row.get("status", "").strip().lower()
     if with_status and status not in _STATUS_ALIKE:
         raise ValueError(f"status: expected one of {', '.join(STATUSES)}, found {status!r}")
     return ListedFault(
         site,
         type_,
-        0 if type_ != UPSET else _number("time", time),
+        _number("time", time) if type_ in TIMED else 0,
         _number("input", row["input"]) if row.get("input", "").strip() not in ("", "-1") else -1,
         _STATUS_ALIKE[status] if with_status else "",
         bits,
@@ -217,7 +224,7 @@ def _fault(row: Mapping[str, str], with_status: bool) -> ListedFault:
 
 
 def _untyped(row: Mapping[str, str]) -> str:
-    """Return the type of a row that names none: an upset, unless another column names a permanent fault."""
+    """Return the type of a row that names none: an upset, unless another column names another type."""
     for name in _unread(row):
         found = row[name].strip().lower()
         if found.startswith("stuck") or _ALIKE.get(found, UPSET) != UPSET:

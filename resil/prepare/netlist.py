@@ -130,10 +130,12 @@ class NetlistSites:
     @property
     def remarks(self) -> tuple[str, ...]:
         """What has no sites."""
+        from resil.rtl_harness.logic.netlist import LEFT_OUT
+
         found = []
         if left := self.netlist.left_out:
             found.append(
-                f"{len(left):,} {NO_SITES}, as {next(iter(left.values()))}: "
+                f"{len(left):,} {NO_SITES}, as {LEFT_OUT[next(iter(left.values())).reason]}: "
                 f"{', '.join(sorted(left)[:_NAMED])}"
             )
         if self.bridges is not None and (out := self.bridges.left_out):

@@ -11,12 +11,10 @@ from pydantic import Field
 from resil.record.typed import Count, Document, OneOf, Share, Typed
 
 # What fault simulators say of a fault; docs/how-to/fault-lists.md maps it to outcomes and to ISO 26262.
-STATUSES = DETECTED, OBSERVED, LATENT, SAFE, UNTESTABLE = (
-    "detected",
-    "observed",
-    "latent",
-    "safe",
-    "untestable",
+# `untestable` is by structure; of the other two one says this for an input alone, and one nothing at all.
+STATUSES = DETECTED, OBSERVED, LATENT, SAFE, UNTESTABLE, FUNCTIONALLY_UNTESTABLE, NOT_ATTEMPTED = (
+    *("detected", "observed", "latent", "safe", "untestable"),
+    *("functionally_untestable", "not_attempted"),
 )
 ORIGINS = SIMULATED, IMPORTED = ("simulated", "imported")
 
@@ -47,10 +45,10 @@ class ListedResults(Document):
     """What came of the faults of a list. No rates and no verdict: who made the list chose its faults."""
 
     FILE: ClassVar[str] = "listed.json"
-    SCHEMA: ClassVar[Literal[2]] = 2
+    SCHEMA: ClassVar[Literal[3]] = 3
     REMEDY: ClassVar[str] = "make it again with: resil run CAMPAIGN.toml --faults LIST, or resil import"
 
-    schema_number: Literal[2] = Field(alias="schema")
+    schema_number: Literal[3] = Field(alias="schema")
     """Of this file."""
     campaign: str
     """Name of the campaign whose design was struck."""

@@ -49,12 +49,12 @@ class Provenance(Document):
     """What made the results of a folder, and whether they may be used."""
 
     FILE: ClassVar[str] = "provenance.json"
-    SCHEMA: ClassVar[Literal[15]] = 15
+    SCHEMA: ClassVar[Literal[16]] = 16
     REMEDY: ClassVar[str] = (
         "move the folder away or choose another one with --out, and run the campaign again"
     )
 
-    schema_number: Literal[15] = Field(alias="schema")
+    schema_number: Literal[16] = Field(alias="schema")
     """Of a folder of results: another one is of another version, and is refused."""
     kind: Annotated[str, OneOf((RUN, ESTIMATE))]
     """What made the folder: `run` or `estimate`."""

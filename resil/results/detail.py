@@ -54,7 +54,7 @@ _MOST_CELLS = 60_000
 _MOST_MEMORIES = 12
 _COLUMNS = (
     *("injection", "site", "word", "input", "cycle", "operation", "outcome", "seen", "alarm"),
-    *("alarm_cycle", "correction", "first", "end_cycle"),
+    *("alarm_cycle", "correction", "first", "end_cycle", "untestable"),
 )
 
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +24,7 @@ from resil.rtl_harness.engine.logic.library import HeldPins, dominated, wired
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.logic.gated import stored_again
 from resil.rtl_harness.logic.netlist import NOWHERE, LogicNetlist
-from resil.rtl_harness.logic.sites import LOGIC, LogicSites, behind
+from resil.rtl_harness.logic.sites import CLOSES_LOOP, LOGIC, LogicSites, NoSite, behind
 from resil.rtl_harness.plain_file import read_listed
 
 _SHOWN = 8
@@ -150,6 +150,7 @@ class Bridges:
         left_out: Names of the bridges that would close a loop of gates.
     """
 
+    of_pins: ClassVar[bool] = False
     sites: LogicSites
     faults: tuple[HeldPins, ...]
     names: tuple[str, ...]
@@ -205,16 +206,19 @@ def bridges_of(storage: SiteTable, netlist: LogicNetlist, pairs: Sequence[NetPai
     depends = _depending(netlist, nets)
     blocks, kept = _blocks(netlist), stored_again(netlist)
     elements, faults, names, weights, left_out = [], [], [], [], []
+    closing: list[NoSite] = []
     for number, (pair, (one, other)) in enumerate(zip(pairs, nets, strict=True)):
         on_other, on_one = bool(depends[one] >> 2 * number & 2), bool(depends[other] >> 2 * number & 1)
         for way in pair.ways:
             path = f"{pair.first}~{pair.second}"
             # The net that is given a value must not be one on which that value depends.
             closes = on_other if way is Way.FIRST else on_one if way is Way.SECOND else on_other or on_one
+            victim, by = (other, one) if way is Way.FIRST else (one, other)
+            block = blocks.get(victim, "")
             if closes:
                 left_out.append(f"{path}[{way.value}]")
+                closing.append(NoSite(path, block, CLOSES_LOOP, bit=way.value))
                 continue
-            victim, by = (other, one) if way is Way.FIRST else (one, other)
             dominant = way in (Way.FIRST, Way.SECOND)
             own = dominated(victim, by) if dominant else wired(one, other, way - Way.AND)
             faults.append(
@@ -224,7 +228,6 @@ def bridges_of(storage: SiteTable, netlist: LogicNetlist, pairs: Sequence[NetPai
                 )
             )
             weight = pair.weight / len(pair.ways)
-            block = blocks.get(victim, "")
             elements.append(
                 StorageElement(
                     path, LOGIC, 1, block=block, lsb=way.value, register_class=f"weight {weight!r}"
@@ -232,7 +235,7 @@ def bridges_of(storage: SiteTable, netlist: LogicNetlist, pairs: Sequence[NetPai
             )
             names.append(f"{path}[{way.value}]")
             weights.append(weight)
-    table = behind(storage, elements)
+    table = behind(storage, elements, closing)
     sites = LogicSites(table, storage.size, np.arange(len(faults), dtype=np.int32))
     return Bridges(sites, tuple(faults), tuple(names), tuple(weights), tuple(left_out))
 

@@ -28,7 +28,17 @@ from resil.rtl_harness.engine.fast.gates.word_cells import Bit, parts_of
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.logic.expand import AND, BUFFER, MUX, NOT, OR, Expanded, expanded
 from resil.rtl_harness.logic.joined import Cell, Joined
-from resil.rtl_harness.logic.netlist import NOWHERE, PINS, TO_FLIP_FLOP, TO_GATE, LogicNetlist
+from resil.rtl_harness.logic.netlist import (
+    FALLING_EDGE,
+    NO_CELL,
+    NOWHERE,
+    PINS,
+    TO_FLIP_FLOP,
+    TO_GATE,
+    WITHIN_CYCLE,
+    LeftOut,
+    LogicNetlist,
+)
 from resil.rtl_harness.logic.order import in_order
 
 _KINDS = {
@@ -42,9 +52,6 @@ _KINDS = {
     7: "$_XNOR_",
 }
 _KINDS |= {10: "$_MUX_", 11: "$_NMUX_"}
-_WITHIN = "its value changes within a cycle, or it drives a clock"
-_EARLY = "the falling edge takes what it gives, which the first cycle along the gates begins with"
-_NO_CELL = "it is no cell of the library, as in models of latches"
 _SHOWN = 5
 
 
@@ -95,7 +102,7 @@ class _Builder:
         self.values: list[int] = []
         self.latches: list[Bit] = []
         self.writes: list[Write] = []
-        self.left_out: dict[str, str] = {}
+        self.left_out: dict[str, str] = {}  # reason by name of cell
         self.early: set[Bit] = set()  # what flip-flops of the falling edge depend on
         self.late: set[int] = (
             set()
@@ -110,7 +117,7 @@ class _Builder:
 
     def netlist(self, liberty: str) -> LogicNetlist:
         """Return all of it."""
-        self.left_out |= dict.fromkeys(self.design.no_cells, _NO_CELL)
+        self.left_out |= dict.fromkeys(self.design.no_cells, NO_CELL)
         within = self._within()
         for number, cell in enumerate(self.design.cells):
             if cell.type.flip_flop is None and not cell.type.clock_gate:
@@ -206,7 +213,7 @@ class _Builder:
     def _combinational(self, number: int, cell: Cell, within: bool) -> None:
         own = self._expanded(cell)
         if within:
-            self.left_out[cell.name] = _WITHIN
+            self.left_out[cell.name] = WITHIN_CYCLE
             for operation, operands, output in own.gates:
                 self._part(operation, operands, output)
             return
@@ -313,14 +320,14 @@ class _Builder:
         self._add_flip_flop(cell, group, state, taken, (root, rising))
         if self.early.intersection(cell.outputs[pin] for pin in outputs):
             # A pin that is held from the release of reset on would be taken by a falling edge before it.
-            self.left_out[cell.name], self.pins[number] = _EARLY, []
+            self.left_out[cell.name], self.pins[number] = FALLING_EDGE, []
 
     def _odd_flip_flop(self, number: int, cell: Cell, group: FlipFlopGroup) -> None:
         """Take a flip-flop that changes within a cycle: what it gives and takes is looked at at each moment.
 
         Its pins are no sites: what follows of one within the cycle does not take the net that would be held.
         """
-        self.left_out[cell.name] = _WITHIN
+        self.left_out[cell.name] = WITHIN_CYCLE
         outputs = self._outputs(cell, group)
         given = [cell.outputs[pin] for pin, function in outputs.items() if not group.is_inverse(function)]
         state = given[0] if given else self._new()
@@ -493,7 +500,8 @@ class _Builder:
                 renumbered((*reads[gate[1]][1], *reads[gate[1]][2]))
         wires, copies, constants = self._wires(rows, values, stored)
         flip_flops = [(*renumbered(row[:3]), row[3], int(row[0] in decide)) for row in rows]
-        pins, first_pin = self._pin_table(pin_nets, places, number)
+        pins, first_pin, tied = self._pin_table(pin_nets, places, number)
+        exits = [net for net in self._exits(now) if net not in (ZERO, ONE)]
         net_ports, net_alarms = renumbered(ports), tuple(map(renumbered, alarms))
         net_operation, undefined = renumbered(operation), renumbered(logic.undefined)
         net_reads = tuple((read_of[port], renumbered(a), renumbered(d)) for port, a, d in reads)
@@ -523,9 +531,10 @@ class _Builder:
             for i, cell in enumerate(cells)
             if cell.type.clock_gate
         ]
+        names = self._names()
         return LogicNetlist(
             whole,
-            self._names(),
+            names,
             types,
             blocks,
             self.pin_names,
@@ -537,7 +546,9 @@ class _Builder:
             np.array(copies, np.int32),
             np.array(constants, np.int32).reshape(-1, 2),
             np.array(gated, np.int32).reshape(-1, 2),
-            self.left_out,
+            self._without_sites(names),
+            tied,
+            np.array(sorted({*renumbered(exits)}), np.int32),
             tuple(sorted({cell.type.name for cell in cells if cell.type.flip_flop is not None})),
             len(design.ports[target.done]),
             liberty,
@@ -553,19 +564,63 @@ class _Builder:
         pin_nets: list[list[Net]],
         places: list[int],
         number: Any,  # noqa: ANN401
-    ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any]]:
         names: dict[str, int] = {}
-        found, first = [], [0]
+        found: list[tuple[int, ...]] = []
+        first, tied = [0], []
         for cell, (own, nets) in enumerate(zip(self.pins, pin_nets, strict=True)):
             for (pin, output, _, consumer, row, column), net in sorted(
                 zip(own, nets, strict=True), key=lambda both: not both[0][1]
             ):
                 at = places[row] if consumer == TO_GATE else row
                 name = names.setdefault(pin, len(names))
+                if pin in (values := self._tied(self.design.cells[cell])):
+                    tied.append((len(found), values[pin]))
                 found.append((cell, name, int(output), number(net), consumer, at, column))
             first.append(len(found))
         self.pin_names = tuple(names)
-        return np.array(found, PINS), np.array(first, np.int32)
+        return np.array(found, PINS), np.array(first, np.int32), np.array(tied, np.int32).reshape(-1, 2)
+
+    def _tied(self, cell: Cell) -> Mapping[str, int]:
+        """Return what inputs of a cell are tied to, by the names that its pins have here."""
+        if not cell.type.clock_gate or not cell.is_own:
+            return cell.tied
+        own = dict(zip(CLOCK_GATE_PINS, cell.type.clock_gate_pins, strict=True))
+        return {own.get(pin, pin): value for pin, value in cell.tied.items()}
+
+    def _exits(self, now: Moment) -> Iterator[Net]:
+        """Yield the nets that leave the design under test, or that cells without sites take."""
+        design = self.design
+        read = {bit for part in self.parts.of_kind(READ) for bit in part.driven}
+        taken = [bit for way, bits in design.dut_ports.values() if way != "input" for bit in bits]
+        taken += [bit for c in design.cells if c.name in self.left_out for bit in c.inputs.values()]
+        taken += [bit for latch in design.latches for bits in latch.inputs.values() for bit in bits]
+        if design.no_cells:
+            taken += [bit for _, pins, _ in design.bench_cells for bits in pins.values() for bit in bits]
+        for bit in dict.fromkeys(design.sources(taken)):
+            if bit in self.known:
+                yield self.known[bit]
+            elif bit in read:
+                yield now.net(bit)
+
+    def _without_sites(self, names: tuple[str, ...]) -> dict[str, LeftOut]:
+        """Return the cells that have no sites, by name."""
+        found = {name: LeftOut(why) for name, why in self.left_out.items() if why == NO_CELL}
+        for name, cell in zip(names, self.design.cells, strict=True):
+            if cell.name not in self.left_out:
+                continue
+            group = cell.type.flip_flop
+            levels = () if group is None else (group.clock, group.clear, group.preset)
+            controls = {pin for level in levels if level is not None for pin in level.pins}
+            found[name] = LeftOut(
+                self.left_out[cell.name],
+                cell.block,
+                tuple(cell.outputs),
+                tuple(pin for pin in cell.inputs if pin not in controls),
+                tuple(pin for pin in cell.inputs if pin in controls),
+                group is not None,
+            )
+        return found
 
     # Registers of the source.
 

@@ -112,7 +112,7 @@ def _pin_classes(netlist: LogicNetlist) -> tuple[list[int], _Joined, Callable[[i
     """Return the class of each stuck pin, the classes, and the number of the place of an operand."""
     gates, pins = netlist.gates.gates, netlist.pins
     nets = netlist.gates.nets
-    uses = _uses(netlist)
+    uses = net_uses(netlist)
     stored = set(netlist.gates.flip_flops[:, 0].tolist())
     # Faults of nets first, then of the places at which gates take them: the columns a, b and s of each.
     joined = _Joined(2 * (nets + 3 * len(gates)))
@@ -163,7 +163,7 @@ def collapsed_pulses(netlist: LogicNetlist, sites: LogicSites) -> Collapsed:
         OR, if
     nothing else takes the net.
     """
-    uses = _uses(netlist)
+    uses = net_uses(netlist)
     joined = _Joined(netlist.gates.nets)
     for operation, a, b, _, y in netlist.gates.gates.tolist():
         passed = [a] if operation in (BUFFER, NOT) else [a, b] if operation in (XOR, XNOR) and a != b else []
@@ -195,7 +195,7 @@ def _by_first(classes: list[int]) -> Collapsed:
     return Collapsed(np.array([first.setdefault(own, i) for i, own in enumerate(classes)], np.int32))
 
 
-def _uses(netlist: LogicNetlist) -> Ints:
+def net_uses(netlist: LogicNetlist) -> Ints:
     """Return how often each net is taken, by gates, storage, memories, and whoever looks at the design."""
     found = np.zeros(netlist.gates.nets, np.int32)
     for net in _taken(netlist):

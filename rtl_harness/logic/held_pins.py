@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -41,6 +41,8 @@ class PinHolder:
         netlist: The design.
         state: What each flip-flop of its gates holds at the release of reset, (flip_flops,).
     """
+
+    of_pins: ClassVar[bool] = True
 
     def __init__(self, netlist: LogicNetlist, state: npt.NDArray[np.integer[Any]]) -> None:
         self._netlist = netlist

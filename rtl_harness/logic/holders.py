@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,12 @@ class Holder(Protocol):
     """Says what a permanent fault is along the gates.
 
     A fault is a place, which `LogicSites.pin` gives of a site, and one of two values.
+
+    Attributes:
+        of_pins: Places are rows of `LogicNetlist.pins`.
     """
+
+    of_pins: ClassVar[bool]
 
     def held(self, place: int, value: int) -> HeldPins:
         """Return what stands for a fault and for all that come to the same."""

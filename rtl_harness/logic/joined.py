@@ -35,6 +35,7 @@ class Cell:
         inputs: Bit of each input that is connected.
         outputs: Bit of each output that is connected.
         is_own: The design under test is a netlist, and the cell is one of it; its name is the netlist's.
+        tied: Value of each input that the design under test itself ties to a constant.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Cell:
     inputs: dict[str, Bit]
     outputs: dict[str, Bit]
     is_own: bool = False
+    tied: dict[str, int] = field(default_factory=dict)
 
     def level(self, function: Expression) -> tuple[Bit, bool]:
         """Return bit and level of a function that is one pin, or its inverse."""
@@ -317,6 +319,11 @@ class _Joiner:
     def finished(self) -> Joined:
         """Return the design, with every input at its driver."""
         d = self.design
+        # First of all, while it can be seen what crosses the boundary of the design.
+        given = {bit for way, bits in d.dut_ports.values() if way == "input" for bit in bits}
+        for cell in d.cells:
+            ends = {pin: self._end(bit, given) for pin, bit in cell.inputs.items()}
+            cell.tied = {pin: int(end) for pin, end in ends.items() if end in ("0", "1")}
         source, sources = d.source, d.sources
         d.ports = {name: sources(bits) for name, bits in d.ports.items()}
         for cell in d.cells:
@@ -344,6 +351,12 @@ class _Joiner:
             for w in d.writes
         ]
         return d
+
+    def _end(self, bit: Bit, given: set[Bit]) -> Bit:
+        """Return the bit that drives a bit within the design under test, or that it is given from outside."""
+        while bit in self.design.aliases and bit not in given:
+            bit = self.design.aliases[bit]
+        return bit
 
     def _moved(self, bits: Iterable[Bit], module: str) -> list[Bit]:
         offset = self.offsets[module]

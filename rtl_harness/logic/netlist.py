@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from io import BytesIO
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,35 @@ NOWHERE, TO_GATE, TO_FLIP_FLOP = 0, 1, 2
 
 PINS = np.dtype([(name, np.int32) for name in ("cell", "name", "output", "net", "consumer", "row", "column")])
 """A pin of a cell: see `LogicNetlist.pins`."""
+
+
+# Why cells have no sites, in words.
+WITHIN_CYCLE, FALLING_EDGE, NO_CELL = "within_cycle", "falling_edge", "no_cell"
+LEFT_OUT = {
+    WITHIN_CYCLE: "its value changes within a cycle, or it drives a clock",
+    FALLING_EDGE: "the falling edge takes what it gives, which the first cycle along the gates begins with",
+    NO_CELL: "it is no cell of the library, as in models of latches",
+}
+
+
+class LeftOut(NamedTuple):
+    """A cell that has no sites.
+
+    Attributes:
+        reason: One of `LEFT_OUT`.
+        block: Of the cell.
+        outputs: Names of its outputs that are connected; none of what is no cell of the library.
+        data: Likewise of its inputs, those that control storage aside.
+        controls: Those that do: clock, set and reset.
+        stores: It is a flip-flop.
+    """
+
+    reason: str
+    block: str = ""
+    outputs: tuple[str, ...] = ()
+    data: tuple[str, ...] = ()
+    controls: tuple[str, ...] = ()
+    stores: bool = False
 
 
 @dataclass(frozen=True)
@@ -54,7 +83,10 @@ class LogicNetlist:
         constants: Site and value of bits of the source code that synthesis found to be constant, (n, 2).
         clock_gates: Cell, and net that is 1 while its clock runs (its output pin is on that net), of each,
             (n, 2).
-        left_out: Reason by cell name, of cells that have no sites.
+        left_out: Cells that have no sites, by name.
+        tied: Row of each input pin that the design under test itself ties to a constant, and that, (n, 2).
+        exits: Nets that leave the design under test, or that cells without sites take: what becomes of them
+            is a matter of what closes the design, or is not followed, (n,).
         flip_flop_types: Those of `types` that store something.
         done_bits: Bits of the output that says that a run is over, the first of `gates.ports`.
         liberty: Digest of the cell library.
@@ -73,7 +105,9 @@ class LogicNetlist:
     copies: Ints
     constants: Ints
     clock_gates: Ints
-    left_out: Mapping[str, str]
+    left_out: Mapping[str, LeftOut]
+    tied: Ints
+    exits: Ints
     flip_flop_types: tuple[str, ...]
     done_bits: int
     liberty: str
@@ -111,7 +145,10 @@ class LogicNetlist:
 
 
 _NAMES = ("names", "types", "blocks", "pin_names", "flip_flop_types")
-_ARRAYS = ("type_of", "block_of", "first_pin", "reset_values", "copies", "constants", "clock_gates")
+_ARRAYS = (
+    *("type_of", "block_of", "first_pin", "reset_values", "copies", "constants", "clock_gates"),
+    *("tied", "exits"),
+)
 
 
 def packed_netlist(netlist: LogicNetlist) -> bytes:
@@ -143,7 +180,13 @@ def unpacked_netlist(content: bytes) -> LogicNetlist:
             unpacked(arrays["circuit"].tobytes()),
             pins=arrays["pins"],
             **named,
-            left_out=texts["left_out"],
+            left_out={name: _left_out(*values) for name, values in texts["left_out"].items()},
             done_bits=texts["done_bits"],
             liberty=texts["liberty"],
         )
+
+
+def _left_out(
+    reason: str, block: str, outputs: list[str], data: list[str], controls: list[str], stores: bool
+) -> LeftOut:
+    return LeftOut(reason, block, tuple(outputs), tuple(data), tuple(controls), stores)

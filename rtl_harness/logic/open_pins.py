@@ -9,7 +9,7 @@ after a cycle that has set the output to what it would be then (a two-pattern te
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -32,7 +32,7 @@ def open_sites(storage: SiteTable, netlist: LogicNetlist) -> LogicSites:
     data = (pins["consumer"] == TO_FLIP_FLOP) & (pins["column"] == 1)
     gates = np.isin(pins["cell"], netlist.clock_gates[:, 0])
     chosen = np.flatnonzero((pins["output"] == 0) & ((pins["consumer"] == TO_GATE) | data) & ~gates)
-    return sites_of_pins(storage, netlist, chosen.astype(np.int32))
+    return sites_of_pins(storage, netlist, chosen.astype(np.int32), lambda own: own.data)
 
 
 class OpenHolder:
@@ -42,6 +42,8 @@ class OpenHolder:
         netlist: The design.
         state: What each flip-flop holds at the release of reset; nothing here goes by it.
     """
+
+    of_pins: ClassVar[bool] = True
 
     def __init__(self, netlist: LogicNetlist, state: npt.NDArray[np.integer[Any]]) -> None:
         del state

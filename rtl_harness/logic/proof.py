@@ -18,7 +18,7 @@ from resil.rtl_harness.logic.pulses import NetPulses
 
 # What a gate gives, by its operation as `native/gate_operations.h` numbers them; a multiplexer gives b where
 # `s` is 1.
-_GIVES: dict[int, Callable[[int, int, int], int]] = {
+GIVES: dict[int, Callable[[int, int, int], int]] = {
     0: lambda a, b, s: a,
     1: lambda a, b, s: 1 - a,
     2: lambda a, b, s: a & b,
@@ -110,7 +110,7 @@ def _after_an_edge(netlist: LogicNetlist, circuit: Circuit, state: bytes, held: 
                     for i, net in enumerate(data):
                         value[net] = state[first + i // 8] >> i % 8 & 1 if there else 0
                 else:
-                    value[y] = _GIVES[operation](value[a], value[b], value[s])
+                    value[y] = GIVES[operation](value[a], value[b], value[s])
             forced = [
                 int(reset) if value[row[2]] == row[3] and reset >= 0 else bit
                 for row, bit, reset in zip(rows, stored, netlist.reset_values.tolist(), strict=True)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -11,10 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from resil.rtl_harness.design.sites import Kind, Site, SiteTable, StorageElement
-from resil.rtl_harness.logic.netlist import TO_GATE, Ints, LogicNetlist
+from resil.rtl_harness.logic.netlist import NO_CELL, TO_GATE, Ints, LeftOut, LogicNetlist
 
 LOGIC = cast(Kind, "logic")
 """Kind of an element that is a cell; storage has those of `design.sites.KINDS`."""
+
+ALL_PINS, CLOSES_LOOP = "*", "closes_loop"
+"""Of `NoSite`: the pins of what is no cell, and why a bridge has no site."""
 
 CLOCK, RESET = "clock gate", "reset"
 """Classes of cells one pulse of which strikes many registers; the class of any other cell is its type."""
@@ -36,15 +39,41 @@ class PinSite(Site):
         return f"{self.element.path}/{self.pin}"
 
 
+@dataclass(frozen=True, slots=True)
+class NoSite:
+    """What faults of a campaign's model could strike, and no engine here follows.
+
+    Attributes:
+        path: Of the cell; of a bridge both of its nets.
+        block: Of the cell.
+        reason: One of `netlist.LEFT_OUT`, or `CLOSES_LOOP`.
+        pin: Its name in the cell, `ALL_PINS` where they are not known; "" of a bridge.
+        bit: Of a bridge in which way its nets act on one another.
+    """
+
+    path: str
+    block: str
+    reason: str
+    pin: str = ""
+    bit: int = 0
+
+    @property
+    def name(self) -> str:
+        """As that of a site."""
+        return f"{self.path}/{self.pin}" if self.pin else f"{self.path}[{self.bit}]"
+
+
 @dataclass(frozen=True)
 class PinTable(SiteTable):
     """Storage, and behind it pins of cells.
 
     Attributes:
-        pin_names: Of each pin, in the order of its site.
+        pin_names: Of each pin, in the order of its site; empty of bridges.
+        no_sites: What is left out.
     """
 
     pin_names: tuple[str, ...] = field(default=(), kw_only=True, repr=False)
+    no_sites: tuple[NoSite, ...] = field(default=(), kw_only=True, repr=False)
 
     def __getitem__(self, site: int) -> Site:
         own, place = super().__getitem__(site), site - self.size + len(self.pin_names)
@@ -75,7 +104,9 @@ class LogicSites:
 
 def pulse_sites(storage: SiteTable, netlist: LogicNetlist) -> LogicSites:
     """Return the sites of pulses: the outputs of gates and of clock gates, not those of flip-flops."""
-    return sites_of_pins(storage, netlist, struck_outputs(netlist))
+    return sites_of_pins(
+        storage, netlist, struck_outputs(netlist), lambda own: () if own.stores else own.outputs
+    )
 
 
 def struck_outputs(netlist: LogicNetlist) -> Ints:
@@ -87,7 +118,12 @@ def struck_outputs(netlist: LogicNetlist) -> Ints:
 
 def pin_sites(storage: SiteTable, netlist: LogicNetlist) -> LogicSites:
     """Return the sites of permanent faults: all pins of all cells that are not left out."""
-    return sites_of_pins(storage, netlist, np.arange(len(netlist.pins), dtype=np.int32))
+    return sites_of_pins(
+        storage,
+        netlist,
+        np.arange(len(netlist.pins), dtype=np.int32),
+        lambda own: (*own.outputs, *own.data, *own.controls),
+    )
 
 
 def _of_flip_flops(netlist: LogicNetlist) -> npt.NDArray[np.bool_]:
@@ -96,8 +132,17 @@ def _of_flip_flops(netlist: LogicNetlist) -> npt.NDArray[np.bool_]:
     return cast("npt.NDArray[np.bool_]", storing[netlist.type_of][netlist.pins["cell"]])
 
 
-def sites_of_pins(storage: SiteTable, netlist: LogicNetlist, chosen: Ints) -> LogicSites:
-    """Return the sites of some pins, by their rows, which are ascending."""
+def sites_of_pins(
+    storage: SiteTable, netlist: LogicNetlist, chosen: Ints, of_left_out: Callable[[LeftOut], tuple[str, ...]]
+) -> LogicSites:
+    """Return the sites of some pins.
+
+    Args:
+        storage: Sites that come before them.
+        netlist: The design.
+        chosen: Rows of the pins, ascending.
+        of_left_out: Returns the pins of a cell without sites that would be among them.
+    """
     cells = netlist.pins["cell"][chosen]
     owners, widths = np.unique(cells, return_counts=True)
     resets = set(netlist.gates.flip_flops[:, 2].tolist()) - {0, 1}
@@ -114,13 +159,20 @@ def sites_of_pins(storage: SiteTable, netlist: LogicNetlist, chosen: Ints) -> Lo
         for cell, width, net in zip(owners.tolist(), widths.tolist(), outputs.tolist(), strict=True)
     ]
     names = tuple(netlist.pin_names[name] for name in netlist.pins["name"][chosen].tolist())
-    table = PinTable((*storage.elements, *elements), storage.absent, pin_names=names)
+    left_out = tuple(
+        NoSite(name.partition(", a ")[0], own.block, own.reason, pin)
+        for name, own in sorted(netlist.left_out.items())
+        for pin in (of_left_out(own) if own.reason != NO_CELL else (ALL_PINS,))
+    )
+    table = PinTable((*storage.elements, *elements), storage.absent, pin_names=names, no_sites=left_out)
     return LogicSites(table, storage.size, chosen)
 
 
-def behind(storage: SiteTable, elements: Sequence[StorageElement]) -> SiteTable:
-    """Return storage with further elements behind it."""
-    return SiteTable((*storage.elements, *elements), storage.absent)
+def behind(
+    storage: SiteTable, elements: Sequence[StorageElement], no_sites: Sequence[NoSite] = ()
+) -> SiteTable:
+    """Return storage with further elements behind it, and what is left out of these."""
+    return PinTable((*storage.elements, *elements), storage.absent, no_sites=tuple(no_sites))
 
 
 def types_text(netlist: LogicNetlist, blocks: Iterable[str] = ()) -> str:

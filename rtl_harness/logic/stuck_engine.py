@@ -25,13 +25,14 @@ from resil.rtl_harness.engine.run_limits import CheckedLimits, RunLimits
 from resil.rtl_harness.engine.timeout import operation_allowance
 from resil.rtl_harness.engine.workload import Workload, classify
 from resil.rtl_harness.errors import AuditError, HarnessError, SimulationError
-from resil.rtl_harness.faults import Fault, Injection
+from resil.rtl_harness.faults import Fault, Injection, Reported, Seen
 from resil.rtl_harness.logic.held_pins import PinHolder
 from resil.rtl_harness.logic.holders import Holder, HolderOf
 from resil.rtl_harness.logic.netlist import LogicNetlist
 from resil.rtl_harness.logic.netlist_engine import NetlistEngine
 from resil.rtl_harness.logic.proof import check_first_edge, proven
 from resil.rtl_harness.logic.sites import LogicSites
+from resil.rtl_harness.logic.untestable import UntestablePins
 
 # Classes of faults that a worker simulates in one call: words of 512 machines share the golden run there.
 TOGETHER = 16 * 512
@@ -89,6 +90,7 @@ class StuckEngine(NetlistEngine):
         super().__init__(engine, netlist, sites, *names)
         self._holder_of = holder
         self._made: tuple[LogicSimulator, Holder] | None = None
+        self._known: UntestablePins | None = None
         self._audit = audit or AuditSize()
         self._made_sample: AuditSample | None = None
         self.ends: Counter[str] = Counter()
@@ -146,7 +148,7 @@ class StuckEngine(NetlistEngine):
         for done in run_chunks(chunks, work, workers):
             self.ends[done.how] += 1
             for member in classes[pin_of[done.injection.fault]]:
-                own = done._replace(injection=replace(done.injection, fault=member))
+                own = done._replace(injection=self._explained(replace(done.injection, fault=member)))
                 self._sample.offer(own)
                 yield own.injection
         answers = {answer.fault: answer for answer in self._sample.draw()}
@@ -161,7 +163,7 @@ class StuckEngine(NetlistEngine):
             return self._fast.replay(fault)
         simulator, holder = self.simulator
         pins = holder.along_gates(self._sites.pin(fault.site), fault.held or 0)
-        return self._injection(fault, self._ends(simulator, [pins])[0])
+        return self._explained(self._injection(fault, self._ends(simulator, [pins])[0]))
 
     def _again(self, faults: Sequence[Fault], workers: int) -> Iterator[Injection]:
         for fault in faults:
@@ -183,7 +185,31 @@ class StuckEngine(NetlistEngine):
                 yield EngineOutcome(self._injection(fault, end), False, end.end_cycle, end.how.name.lower())
 
         for done in run_chunks(chunks, work, workers):
-            yield done.injection
+            yield self._explained(done.injection)
+
+    def _explained(self, injection: Injection) -> Injection:
+        """Return an injection with the reason why nothing could come of its fault, if there is one.
+
+        Raises:
+            AuditError: Something has come of it.
+        """
+        simulator, holder = self.simulator
+        if self._known is None:
+            self._known = UntestablePins(
+                self._netlist, simulator.reaches(), simulator.values(), simulator.counted
+            )
+        fault = injection.fault
+        place, value = self._sites.pin(fault.site), fault.held or 0
+        along_gates = holder.along_gates(place, value)
+        why = self._known.why(along_gates, place if holder.of_pins else None, value)
+        if why is not None and (injection.seen, injection.reported) != (Seen.MASKED, Reported.NOTHING):
+            raise AuditError(
+                f"audit of faults in logic: {self._describe(fault)} cannot be tested ({why}), but what came "
+                f"of it is {injection}; what this engine answered cannot be trusted",
+                fault,
+                self._way,
+            )
+        return replace(injection, untestable=why)
 
     def _require(self, answer: Injection, found: Injection) -> None:
         if found != answer:

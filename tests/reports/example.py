@@ -330,7 +330,7 @@ def example_summary(
             "One supply voltage, no multi-cell upsets, no combinational transients.",
         ],
         "provenance": {
-            "schema": 15,
+            "schema": 16,
             "kind": "run",
             "resil": "0.1.0",
             "python": "3.11.7",

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 
 import pytest
@@ -63,6 +64,34 @@ def test_the_same_pulses_come_again_one_by_one(folder, capsys):
     for number in ("3", "8"):
         assert main(["replay", str(folder / "out"), number, "--json"]) == 0
         assert json.loads(capsys.readouterr().out)["equal"]
+
+
+def test_a_fault_list_of_pulses_is_read_again_with_the_same_results(folder, tmp_path):
+    """The fault: types were written that the reader refused."""
+    assert main(["report", str(folder / "out"), "--fault-list", str(tmp_path / "list.txt")]) == 0
+    assert main(["report", str(folder / "out"), "--fault-list", str(tmp_path / "list.csv")]) == 0
+    asked = ["--faults", str(tmp_path / "list.txt"), "--out", str(tmp_path / "again"), "--quiet"]
+    assert main(["run", str(folder / "campaign.toml"), *asked]) == 0
+    columns = ("site", "type", "time", "input", "status")
+    first, second = (
+        [tuple(row[name] for name in columns) for row in csv.DictReader(file.read_text().splitlines())]
+        for file in (tmp_path / "list.csv", tmp_path / "again" / "faults.csv")
+    )
+    assert first == second
+    assert {kind for _, kind, *_ in first} == {"set"}
+    assert len({time for _, _, time, *_ in first}) > 100
+    assert {"safe", "observed"} <= {status for *_, status in first}
+
+
+def test_an_upset_of_a_pin_is_refused(folder, tmp_path, capsys):
+    from resil import Run
+
+    (tmp_path / "list.csv").write_text(f"site,time\n{Run(folder / 'out').injections().name[0]},7\n")
+    asked = ["--faults", str(tmp_path / "list.csv"), "--out", str(tmp_path / "again"), "--quiet"]
+    assert main(["run", str(folder / "campaign.toml"), *asked]) == 2
+    said = capsys.readouterr().err
+    assert "a pin stores nothing that could be inverted" in said
+    assert 'a pulse at the output of a cell is "set"' in said
 
 
 def test_a_larger_campaign_holds_the_smaller(folder):

@@ -96,18 +96,40 @@ def test_a_fault_list_of_a_run_is_read_again_with_the_same_results(folder, tmp_p
     asked = ["--faults", str(tmp_path / "list.csv"), "--out", str(again), "--quiet"]
     assert main(["run", campaign, *asked]) in (0, 1, 3)
     columns = ("site", "type", "input", "status")
-    first, second = (
-        [tuple(row[name] for name in columns) for row in csv.DictReader(file.read_text().splitlines())]
+    listed, injected = (
+        [*csv.DictReader(file.read_text().splitlines())]
         for file in (tmp_path / "list.csv", again / "faults.csv")
     )
+    first, second = ([tuple(row[name] for name in columns) for row in own] for own in (listed, injected))
     assert first == second
-    assert {status for *_, status in first} == {"safe", "latent", "detected", "observed"}
+    assert {status for *_, status in first} >= {
+        *("safe", "latent", "detected", "observed", "functionally_untestable")
+    }
+    # With the reason why nothing can come of a fault, which is what the statuses of both are made of.
+    untestable = [(own, new) for own, new in zip(listed, injected, strict=True) if new["reason"]]
+    assert all(own["reason"] == new["reason"] for own, new in untestable)
+    assert {own["hazardous"] for own, _ in untestable} == {"no"}
+    assert {own["status"] for own in listed if own["reason"] == "unexcited"} == {"functionally_untestable"}
+    assert len([s for *_, s in first if "untestable" in s]) == len(untestable)
+    (said,) = (own for own in read(again / "listed.json")["remarks"] if "functionally" in own)
+    assert said.startswith(f"Of 600 faults, {len([s for *_, s in first if s == 'functionally_untestable'])} ")
     assert len(first) == 600
     # Pins have the names of the library, in lists as in rows.
     rows = resil.Run(folder / "out").injections()
     assert set(rows.name) == {site for site, *_ in first}
     assert (rows.name == rows.register + "/" + rows.pin).all()
     assert {"A", "Y", "Q"} <= set(rows.pin)
+
+
+def test_pins_that_nothing_observed_depends_on_are_structurally_untestable(folder, tmp_path):
+    register = "u_dut.u_lanes.g_lane[0].lane_q[31]"
+    pins = [f"{register}/{pin},SA{value}\n" for pin in "DQ" for value in (0, 1)]
+    (tmp_path / "list.csv").write_text("site,type\n" + "".join(pins))
+    asked = ["--faults", str(tmp_path / "list.csv"), "--out", str(tmp_path / "out"), "--quiet"]
+    assert main(["run", str(folder / "campaign.toml"), *asked]) == 0
+    with (tmp_path / "out" / "faults.csv").open() as file:
+        rows = [(row["status"], row["reason"], row["outcome"]) for row in csv.DictReader(file)]
+    assert rows == [("untestable", "no_path", "masked")] * 4
 
 
 def test_names_of_sites_are_found_again(folder):

@@ -266,6 +266,7 @@ class LogicSimulator:
             simulated along with each call; results do not depend on it.
 
     Attributes:
+        counted: Whether each flip-flop is compared at the end, (flip_flops,).
         counts: What was done so far.
 
     Raises:
@@ -278,16 +279,9 @@ class LogicSimulator:
         self._nets = circuit.nets
         self._outputs = len(observed.outputs)
         # The state is read from where it is now: a copy, for the model goes on.
-        self._kept = [
-            np.ascontiguousarray(array).copy()
-            for array in (
-                observed.state,
-                observed.reset,
-                observed.counted,
-                observed.memories,
-                observed.outputs,
-            )
-        ]
+        self.counted = np.ascontiguousarray(observed.counted, np.uint8).copy()
+        arrays = (observed.state, observed.reset, self.counted, observed.memories, observed.outputs)
+        self._kept = [np.ascontiguousarray(array).copy() for array in arrays]
         given = _Observed(
             *(array.ctypes.data for array in self._kept),
             self._outputs,

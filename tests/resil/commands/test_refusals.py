@@ -442,10 +442,10 @@ def test_the_columns_of_parts_and_the_number_of_the_folder_change_together():
     """Whoever changes what a part file holds raises `SCHEMA`, so that older folders are refused by name."""
     expected = (
         "injection stratum site path word bit bits fault block kind input cycle outcome seen reported alarm "
-        "alarm_cycle correction correction_cycle first second end_cycle status output_hash operation "
-        "corruption"
+        "alarm_cycle correction correction_cycle first second end_cycle status output_hash untestable "
+        "operation corruption"
     )
-    assert (Provenance.SCHEMA, " ".join(SCHEMA.names)) == (15, expected)
+    assert (Provenance.SCHEMA, " ".join(SCHEMA.names)) == (16, expected)
 
 
 def test_a_run_without_area_says_so_and_nothing_is_chosen_by_it(tmp_path, monkeypatch, capsys):

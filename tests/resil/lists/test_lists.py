@@ -9,6 +9,7 @@ from collections import Counter
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -17,12 +18,13 @@ import pytest
 from resil.cli import main
 from resil.errors import ResilError
 from resil.lists.rows import ListedFault, read_list
-from resil.record.listed import ListedResults
-from resil.rtl_harness.design.sites import Absent, Hardware, SiteTable
-from resil.rtl_harness.faults import Fault, Seen
+from resil.record.listed import STATUSES, ListedResults
+from resil.rtl_harness.design.sites import Absent, Hardware, SiteTable, StorageElement
+from resil.rtl_harness.faults import Fault, Seen, Untestable
+from resil.rtl_harness.logic.sites import LOGIC, NoSite, PinTable
 from resil.stats.intervals import clopper_pearson
 from testkit import fake
-from testkit.campaigns import write_campaign
+from testkit.campaigns import TEXT, write_campaign
 
 LIST = """site,type,time,input
 u_npu.u_mac.acc_q[0][5],SEU,100,0
@@ -121,6 +123,9 @@ def test_names_of_columns_may_be_quoted(text, tmp_path):
         ("site,type,time,bits\na[0],upset,3,0\n", "row 1: bits: expected a number from 1 on, found '0'"),
         ("site,type,time,bits\na[0],upset,3,two\n", "row 1: bits: expected a number from 1 on, found 'two'"),
         ("site,type,bits\na[0],sa1,2\n", "row 1: bits: expected 1 of a permanent fault, found 2"),
+        ("site,type\na/Y,set\n", "row 1: time: expected the cycle of the pulse, found none"),
+        ("site,type,time,bits\na/Y,set,3,2\n", "row 1: bits: expected 1 of a pulse, found 2"),
+        ("site,fault,time\na/Y,SET,3\n", "row 1: type: expected a column of this name, found 'SET'"),
         ("site,type,time,weight\na[0],upset,3,0\n", "row 1: weight: expected a number above 0, found '0'"),
         ("site,type,time,weight\na[0],upset,3,nan\n", "row 1: weight: expected a number above 0"),
         (
@@ -162,10 +167,7 @@ def test_every_fault_is_injected_as_it_is_listed(bench, tmp_path):
     assert found["blocks"][-1] == {
         "block": "total",
         "faults": 6,
-        "statuses": {
-            own: Counter(row["status"] for row in rows)[own]
-            for own in ("detected", "observed", "latent", "safe", "untestable")
-        },
+        "statuses": {own: Counter(row["status"] for row in rows)[own] for own in STATUSES},
     }
     assert found["coverage"] is None
 
@@ -416,3 +418,113 @@ def test_results_without_a_status_are_refused(bench, tmp_path, capsys):
 def test_a_list_is_run_as_a_whole(option, bench, tmp_path, capsys):
     assert run(tmp_path, LIST, option) == 2
     assert "--faults" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["set", "SET", "pulse", "glitch", "single_event_transient"])
+def test_pulses_have_several_names(name, tmp_path):
+    (tmp_path / "list").write_text(f"u_mac.U8/Y {name} 7\n")
+    (found,) = read_list(tmp_path / "list").rows
+    assert found == ListedFault("u_mac.U8/Y", "set", 7)
+    assert found.held is None
+
+
+# Two cells behind the storage of the fake design; one more has no sites.
+CELLS = (StorageElement("u_npu.U1", LOGIC, 1, block="mac"), StorageElement("u_npu.U2", LOGIC, 2, block="cc"))
+LEFT_OUT = (NoSite("u_npu.U3", "sb", "within_cycle", "Y"), NoSite("u_npu.x", "", "no_cell", "*"))
+
+
+@pytest.fixture
+def cells(bench, monkeypatch):
+    """Make the fake design one with pins of cells, and its engine one that takes them."""
+    table = PinTable((*fake.SITES.elements, *CELLS), pin_names=("Y", "Y", "A"), no_sites=LEFT_OUT, absent=())
+    monkeypatch.setattr(fake, "SITES", table)
+
+    def with_reason(self, faults, workers=1):
+        """A pin of the first cell is unexcited, one of the second has no path."""
+        for fault in faults:
+            found = self.outcome(fault)
+            place = fault.site - table.size + len(table.pin_names)
+            if place >= 0:
+                why = Untestable.UNEXCITED if place == 0 else Untestable.NO_PATH
+                found = replace(found, seen=Seen.MASKED, detected=None, corrected=None, untestable=why)
+            yield found
+
+    monkeypatch.setattr(fake.FakeEngine, "run", with_reason)
+
+    def campaign_of(model):
+        text = TEXT.replace('kinds = ["ff"]', f'kinds = ["logic"]\nmodel = "{model}"')
+        write_campaign(Path.cwd(), text)
+
+    return campaign_of
+
+
+def test_what_nothing_can_come_of_is_said_with_the_reason(cells, tmp_path, capsys):
+    cells("stuck_at")
+    text = "u_npu.U1/Y sa0\nu_npu.U2/A sa1\nu_npu.U3/Y sa0\nu_npu.x/* sa1\n"
+    assert run(tmp_path, text, name="list.txt") == 0
+    rows = [(row["status"], row["reason"], row["block"]) for row in rows_of(tmp_path / "out")]
+    assert rows == [
+        ("functionally_untestable", "unexcited", "mac"),
+        ("untestable", "no_path", "cc"),
+        ("not_attempted", "within_cycle", "sb"),
+        ("not_attempted", "no_cell", "(no block)"),
+    ]
+    said = capsys.readouterr().out
+    assert "Of 4 faults, 2 were not attempted, and may do anything" in said
+    assert "Of 4 faults, 1 are functionally untestable: by the inputs that ran, which is no proof" in said
+    # Counted again as what they are.
+    listed = tmp_path / "out" / "faults.csv"
+    asked = ["import", str(listed), "--campaign", "small.toml", "--out", "again", "--quiet"]
+    assert main(asked) == 0
+    again = [row["status"] for row in rows_of(tmp_path / "again")]
+    assert again == [status for status, *_ in rows]
+
+
+def test_what_has_no_site_here_may_have_been_simulated_by_others(cells, tmp_path):
+    cells("stuck_at")
+    assert (
+        results(tmp_path, "site,type,status\nu_npu.U3/Y,sa0,DD\nu_npu.U3/Y,sa1,NC\nu_npu.U1/Y,sa0,NA\n") == 0
+    )
+    rows = [row["status"] for row in rows_of(tmp_path / "out")]
+    assert rows == ["detected", "functionally_untestable", "not_attempted"]
+
+
+@pytest.mark.parametrize("command", [run, results])
+@pytest.mark.parametrize(
+    ("model", "line", "says"),
+    [
+        ("set", "u_npu.U1/Y,upset,7", "a pin stores nothing that could be inverted"),
+        ("set", "u_npu.U3/Y,SEU,7", "a pin stores nothing that could be inverted"),
+        ("stuck_at", "u_npu.U1/Y,,7", "a pin stores nothing that could be inverted"),
+        ("stuck_at", "u_npu.U1/Y,set,7", 'model = "stuck_at" in logic, found set; write model = "set"'),
+        ("open", "u_npu.U1/Y,pulse,7", 'model = "open" in logic, found set'),
+        ("set", "u_npu.U1/Y,sa0,", 'model = "set" in logic, found stuck_at_0; write model = "stuck_at"'),
+        ("set", "u_npu.U3/Y,sa0,", 'model = "set" in logic, found stuck_at_0'),
+        ("set", "u_npu.glue_q[0],set,7", "expected a fault of storage, found set, which strikes pins"),
+        ("open", "u_npu.glue_q[0],open_0,", "expected a fault of storage, found open_0, which strikes pins"),
+    ],
+)
+def test_a_type_that_is_none_of_where_it_strikes_is_refused(
+    command, model, line, says, cells, tmp_path, capsys
+):
+    cells(model)
+    assert command(tmp_path, f"site,type,time,status\n{line},safe\n") == 2
+    assert says in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(("model", "type_"), [("stuck_at", "upset"), ("set", "upset"), ("set", "sa0")])
+def test_upsets_and_held_bits_of_storage_are_for_other_campaigns_than_of_logic(
+    model, type_, cells, tmp_path, capsys
+):
+    cells(model)
+    assert run(tmp_path, f"site,type,time\nu_npu.glue_q[0],{type_},7\n") == 2
+    assert 'in storage; list it for a campaign whose kinds are without "logic"' in capsys.readouterr().err
+
+
+def test_pulses_are_injected_at_their_times(cells, tmp_path):
+    cells("set")
+    assert run(tmp_path, "u_npu.U1/Y set 7\nu_npu.U1/Y SET 9\n", name="list.txt") == 0
+    assert [(row["type"], row["time"]) for row in rows_of(tmp_path / "out")] == [("set", "7"), ("set", "9")]
+    (tmp_path / "out").rename(tmp_path / "first")
+    assert run(tmp_path, "u_npu.U1/Y set 5000\n", name="list.txt") == 2

@@ -46,6 +46,8 @@ def test_every_injection_has_its_status_and_weights_add_up(run, tmp_path, capsys
         "latent": total["latent"],
         "safe": total["masked"],
         "untestable": 0,
+        "functionally_untestable": 0,
+        "not_attempted": 0,
     }
     assert said["statuses"] == expected
     assert len(injected) == total["injections"]

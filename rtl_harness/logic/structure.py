@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the structure of a netlist says without any run: constants, and what leads where."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import product
+
+import numpy as np
+import numpy.typing as npt
+
+from resil.rtl_harness.engine.fast.gates.logic import READ
+from resil.rtl_harness.logic.expand import operand_columns
+from resil.rtl_harness.logic.netlist import LogicNetlist
+from resil.rtl_harness.logic.proof import GIVES
+
+
+def constant_pins(netlist: LogicNetlist) -> Mapping[int, int]:
+    """Return the value of each pin, by row, that has but one whatever the design is given and stores.
+
+    A pin that the design under test ties to a constant has one, the output of a cell without inputs, and what
+    gates make of these. What the bench ties, or the reset, which rests while a workload runs, is no constant
+    here.
+    """
+    pins = netlist.pins
+    tied = dict(netlist.tied.tolist())
+    taken = {(int(pins["row"][pin]), int(pins["column"][pin])): value for pin, value in tied.items()}
+    sources = _without_inputs(netlist)
+    known: dict[int, int] = {}
+    for row, (operation, *operands, y) in enumerate(netlist.gates.gates.tolist()):
+        if operation == READ:
+            continue
+        columns = operand_columns(operation)
+        found = [taken.get((row, column), known.get(operands[column - 1])) for column in columns]
+        if y in sources:
+            found = [net if net < 2 else None for net in operands[: len(columns)]]
+        if all(value is None for value in found):
+            continue
+        choices = [(0, 1) if value is None else (value,) for value in found]
+        given = {GIVES[operation](*(*chosen, 0, 0)[:3]) for chosen in product(*choices)}
+        if len(given) == 1:
+            known[y] = given.pop()
+    on_nets = {pin: known[net] for pin, net in enumerate(pins["net"].tolist()) if net in known}
+    return {**on_nets, **tied}
+
+
+def _without_inputs(netlist: LogicNetlist) -> set[int]:
+    """Return the nets of outputs of cells that have no inputs."""
+    pins = netlist.pins
+    taking = np.zeros(netlist.cells, bool)
+    taking[pins["cell"][pins["output"] == 0]] = True
+    storing = np.array([name in netlist.flip_flop_types for name in netlist.types], bool)[netlist.type_of]
+    return set(pins["net"][(pins["output"] == 1) & ~(taking | storing)[pins["cell"]]].tolist())
+
+
+def leading_to(netlist: LogicNetlist, nets: Iterable[int]) -> npt.NDArray[np.bool_]:
+    """Return which nets any of some depends on, along gates, flip-flops and memories, itself included."""
+    gates = netlist.gates
+    found = np.zeros(gates.nets, bool)
+    found[list(nets)] = True
+    memories = np.zeros(len(gates.memories), bool)
+    backwards = [*reversed(gates.gates.tolist())]
+    before, now = -1, 0
+    while before != now:
+        before = now
+        for q, d, load, *_ in gates.flip_flops.tolist():
+            if found[q]:
+                found[d] = found[load] = True
+        for memory, *words in gates.writes:
+            if memories[memory]:
+                found[[net for own in words for net in own]] = True
+        for operation, a, b, s, y in backwards:
+            if operation != READ:
+                if found[y]:
+                    found[[(a, b, s)[column - 1] for column in operand_columns(operation)]] = True
+                continue
+            memory, address, data = gates.reads[a]
+            if found[list(data)].any():
+                found[list(address)] = True
+                memories[memory] = True
+        now = int(found.sum() + memories.sum())
+    return found
