@@ -99,7 +99,7 @@ def outcome_columns(injections: Sequence[Injection]) -> dict[str, list[int] | li
         "end_cycle": [injection.end_cycle for injection in injections],
         "status": [injection.status for injection in injections],
         "output_hash": [injection.output_hash for injection in injections],
-        "untestable": [injection.untestable or "" for injection in injections],
+        "untestable": [own.untestable.value if own.untestable else "" for own in injections],
     }
 
 

@@ -146,7 +146,10 @@ def _columns(placed: PlacedList, statuses: Sequence[str], origin: str) -> Column
         "weight": ["" if row.weight is None else row.weight for row in rows],
         "block": [own.block for own in placed.faults],
         "status": [*statuses],
-        "reason": [own.reason for own in placed.faults],
+        "reason": [
+            own.reason if status == own.status else ""
+            for own, status in zip(placed.faults, statuses, strict=True)
+        ],
         "origin": [origin] * len(rows),
     }
 
@@ -154,7 +157,10 @@ def _columns(placed: PlacedList, statuses: Sequence[str], origin: str) -> Column
 def _outcomes(placed: PlacedList, injections: Sequence[Injection | None]) -> Columns:
     both = zip(placed.faults, injections, strict=True)
     return {
-        "reason": [own.reason if found is None else found.untestable or "" for own, found in both],
+        "reason": [
+            own.reason if found is None else found.untestable.value if found.untestable else ""
+            for own, found in both
+        ],
         "outcome": ["" if own is None else own.outcome.value for own in injections],
         "alarm": ["" if own is None or own.detected is None else own.detected.alarm for own in injections],
         "alarm_cycle": [

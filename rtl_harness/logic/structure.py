@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from resil.rtl_harness.engine.fast.gates.logic import READ
 from resil.rtl_harness.logic.expand import operand_columns
-from resil.rtl_harness.logic.netlist import LogicNetlist
+from resil.rtl_harness.logic.netlist import TO_GATE, LogicNetlist
 from resil.rtl_harness.logic.proof import GIVES
 
 
@@ -24,7 +24,11 @@ def constant_pins(netlist: LogicNetlist) -> Mapping[int, int]:
     """
     pins = netlist.pins
     tied = dict(netlist.tied.tolist())
-    taken = {(int(pins["row"][pin]), int(pins["column"][pin])): value for pin, value in tied.items()}
+    taken = {
+        (int(pins["row"][pin]), int(pins["column"][pin])): value
+        for pin, value in tied.items()
+        if pins["consumer"][pin] == TO_GATE
+    }
     sources = _without_inputs(netlist)
     known: dict[int, int] = {}
     for row, (operation, *operands, y) in enumerate(netlist.gates.gates.tolist()):

@@ -9,13 +9,17 @@ import pytest
 from resil.rtl_harness.design.elaboration import elaborate
 from resil.rtl_harness.design.hardware import with_hardware
 from resil.rtl_harness.design.target import load_target
+from resil.rtl_harness.engine.fast.gates.logic import READ
 from resil.rtl_harness.engine.logic.library import How
 from resil.rtl_harness.engine.workload import OutputSpec, Workload, exact
 from resil.rtl_harness.errors import AuditError
 from resil.rtl_harness.faults import Fault, Seen, Untestable
 from resil.rtl_harness.logic.bridges import NetPair, Way, bridges_of
+from resil.rtl_harness.logic.netlist import TO_FLIP_FLOP
 from resil.rtl_harness.logic.open_pins import OpenHolder, open_sites
+from resil.rtl_harness.logic.proof import GIVES
 from resil.rtl_harness.logic.sites import pin_sites
+from resil.rtl_harness.logic.structure import constant_pins
 from resil.rtl_harness.logic.stuck_engine import BRIDGED_NETS, OPEN_INPUTS, StuckEngine
 from resil.rtl_harness.logic.synthesis import logic_netlist
 
@@ -129,6 +133,27 @@ def test_what_the_design_ties_is_constant_whatever_runs(found):
     assert why(found, "q_reg_2_/RN") == (None, Untestable.CONSTANT)
     for pin in ("tie/Z", "a_z/A", "a_z/Z", "o_z/B"):
         assert why(found, pin) == (Untestable.CONSTANT, None), pin
+
+
+@pytest.mark.parametrize("which", ["bare", "awkward"])
+def test_constants_are_those_of_all_gates_whatever_is_stored_and_given(which, bare, netlist):
+    design = bare[2] if which == "bare" else netlist
+    found, nets = constant_pins(design), design.pins["net"].tolist()
+    assert len(found) >= 3
+    rng = np.random.default_rng(7)
+    for _ in range(20):
+        value = rng.integers(0, 2, design.gates.nets).tolist()
+        value[:2] = [0, 1]
+        for operation, a, b, s, y in design.gates.gates.tolist():
+            if operation != READ:
+                value[y] = GIVES[operation](value[a], value[b], value[s])
+        assert {pin: value[nets[pin]] for pin in found} == found
+
+
+def test_what_a_flip_flop_is_tied_to_is_no_operand_of_the_gate_of_the_same_number(netlist):
+    taken = (netlist.pins["consumer"] == TO_FLIP_FLOP) & (netlist.pins["output"] == 0)
+    tied = dict.fromkeys(np.flatnonzero(taken).tolist(), 0)
+    assert constant_pins(replace(netlist, tied=np.array([*tied.items()], np.int32))) == tied
 
 
 def test_what_the_bench_ties_and_a_reset_that_rests_are_unexcited_by_this_run_alone(found):
