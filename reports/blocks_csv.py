@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
-
+from resil.csv_cells import csv_text
 from resil.record.blocks import LATENT, Block
 from resil.record.detection import COLUMNS as REPORTED
 from resil.record.detection import UNSEEN
@@ -29,16 +27,14 @@ def blocks_csv(summary: Summary) -> str:
 
     So are the counts of outcomes where a model predicted them and nothing was injected.
     """
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(COLUMNS)
     rows = () if summary.detection is None else summary.detection.blocks
     reported = {row.name: row.counts for row in rows}
+    cells = []
     for block in (*summary.blocks, summary.total):
         own = reported.get(block.name, {})
         counts = [own.get(key) for key in _REPORTED]
-        writer.writerow([*_row(block, summary.predicted), *counts, block.macro_bits, own.get(UNSEEN)])
-    return stream.getvalue()
+        cells.append([*_row(block, summary.predicted), *counts, block.macro_bits, own.get(UNSEEN)])
+    return csv_text(COLUMNS, cells)
 
 
 def _row(block: Block, predicted: bool) -> list[str | int | float | None]:

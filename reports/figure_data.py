@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Sequence
 
+from resil.csv_cells import csv_text
 from resil.record.blocks import Block
 from resil.record.detail import Detail, PartShare
 from resil.record.interval import RecordedInterval
@@ -15,7 +14,7 @@ from resil.record.protection_state import ProtectionState
 from resil.record.summary import Summary
 
 Row = Sequence[object]
-CsvTable = tuple[Row, Sequence[Row]]
+CsvTable = tuple[Sequence[str], Sequence[Row]]
 _KEYS = tuple(outcome.key for outcome in OUTCOMES)
 
 
@@ -33,15 +32,7 @@ def figure_data(
         tables |= dict(_of_detail(detail))
     if protection is not None:
         tables |= dict(_of_protection(protection))
-    return {name: _csv(head, rows) for name, (head, rows) in tables.items()}
-
-
-def _csv(head: Row, rows: Iterable[Row]) -> str:
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(head)
-    writer.writerows(["" if cell is None else cell for cell in row] for row in rows)
-    return out.getvalue()
+    return {name: csv_text(head, rows) for name, (head, rows) in tables.items()}
 
 
 def _fit(interval: RecordedInterval) -> tuple[object, ...]:

@@ -273,6 +273,11 @@ def protection_table(protection: ProtectionState, area_unit: str) -> Table:
         )
         for choice in protection.choices
     ]
+    nothing = numbers.NOT_KNOWN
+    rows += [
+        (name, "added beside the blocks", nothing, numbers.area(area), nothing, nothing, "")
+        for name, area in protection.beside.items()
+    ]
     total = (
         "total",
         "",

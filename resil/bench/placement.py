@@ -17,6 +17,7 @@ from scipy.spatial import cKDTree
 from resil.bench.site_list import SiteNames
 from resil.campaign.clusters import LARGEST
 from resil.campaign.placement_settings import PlacementSettings
+from resil.csv_cells import read_cell
 from resil.errors import CampaignError, ResilError
 from resil.rtl_harness.design.sites import SiteTable
 from resil.rtl_harness.plain_file import listed_lines
@@ -239,7 +240,7 @@ def _csv_rows(file: Path, text: str) -> Iterator[tuple[str, float, float]]:
             raise _wrong(
                 file, f"row {number}: expected x and y in um, found {dict(row)}; correct it"
             ) from None
-        yield str(row[head["site"]]).strip(), x, y
+        yield read_cell(str(row[head["site"]]).strip()), x, y
 
 
 def _def_rows(file: Path, text: str) -> Iterator[tuple[str, float, float]]:

@@ -13,6 +13,7 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
 from resil.bench.bench import Area, Bench
+from resil.csv_cells import csv_column
 from resil.errors import ResilError
 from resil.files import read_parquet, write_file
 from resil.record.typed import Amount, Count, Typed
@@ -352,7 +353,7 @@ def write_parquet(sites: SiteTable, path: Path) -> None:
 def write_csv(sites: SiteTable, path: Path) -> None:
     """Write `site_rows` as CSV."""
     rows = site_rows(sites)
-    plain = pa.table({name: _plain(rows[name]) for name in rows.column_names})
+    plain = pa.table({name: csv_column(_plain(rows[name])) for name in rows.column_names})
     write_file(path, lambda temporary: pacsv.write_csv(plain, temporary))
 
 

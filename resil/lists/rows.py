@@ -8,7 +8,6 @@ for further types: what strikes logic has a pin as its site.
 from __future__ import annotations
 
 import csv
-import io
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from resil.csv_cells import csv_text, read_cell
 from resil.errors import ResilError
 from resil.files import read_parquet, write_file, write_text
 from resil.record.listed import STATUSES
@@ -171,7 +171,7 @@ def _rows(file: Path) -> Iterator[tuple[int, Mapping[str, str]]]:
                     f"{len(cells)}; correct it",
                     "LIST",
                 )
-            yield number, {**dict.fromkeys(head, ""), **dict(zip(head, cells, strict=False))}
+            yield number, {**dict.fromkeys(head, ""), **dict(zip(head, map(read_cell, cells), strict=False))}
         return
     for number, line in enumerate(lines, 1):
         # What a list of resil says of a fault besides has its name before it.
@@ -272,11 +272,7 @@ def write_rows(file: Path, columns: Mapping[str, Sequence[str | int | float]]) -
             file, "".join(f"{_line(row, first, others)}\n" for row in zip(*columns.values(), strict=True))
         )
         return
-    text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(columns)
-    table.writerows(zip(*columns.values(), strict=True))
-    write_text(file, text.getvalue())
+    write_text(file, csv_text(tuple(columns), zip(*columns.values(), strict=True)))
 
 
 def _line(row: tuple[str | int | float, ...], first: Sequence[int], others: Sequence[tuple[str, int]]) -> str:

@@ -60,6 +60,19 @@ class ProtectionState:
             for own in self.plan.choices
         )
 
+    @property
+    def beside(self) -> dict[str, float]:
+        """Area of what no block of the design has: copies in lockstep, what collects alarms, the watchdog.
+
+        By synthesis under the names of the blocks that protection added, else under those of the options.
+        """
+        if self.build is None or not self.area_measured:
+            return {own.option_title: own.area_added for own in self.plan.mechanisms if own.area_added}
+        own = {choice.block for choice in self.plan.choices}
+        blocks = self.build.area_measured.blocks
+        added = {name: area.after - area.before for name, area in blocks.items() if name not in own}
+        return {name: area for name, area in added.items() if area}
+
 
 def confirmation_line(protection: ProtectionState) -> str:
     """Return what injection into the built protection said, in a sentence; "" if nothing was built."""

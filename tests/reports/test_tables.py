@@ -101,6 +101,13 @@ def test_protection_table_adds_up(summary, protection):
     assert table.rows[-1][3] == f"{sum(choice.area_added for choice in protection.choices):,.0f}"
 
 
+def test_protection_table_has_what_lies_in_no_block(protection_document):
+    watchdog = {"option": "watchdog", "option_title": "watchdog", "area_added": 321.0, "source": "test"}
+    protection_document["mechanisms"] = [{**watchdog, "limit": 100, "watched": ["digits"]}]
+    rows = protection_table(protection_of(protection_document), "GE").rows
+    assert ("watchdog", "added beside the blocks", "n/a", "321", "n/a", "n/a", "") in rows[-2:]
+
+
 @pytest.mark.parametrize(
     ("budget", "head"), [(0.01, "PROTECTED: at most"), (5.0, "NO PROTECTION"), (1e-9, "INFEASIBLE")]
 )

@@ -101,6 +101,9 @@ def test_a_sound_build_is_confirmed(again):
     known = state(again)
     assert known.confirmation == found
     assert known.area_added == known.build.area_measured.added > 0
+    rows = [choice.area_added for choice in known.choices]
+    assert known.beside["alerts"] > 0
+    assert sum(rows) + sum(known.beside.values()) == pytest.approx(known.area_added)
     assert all(command.startswith("resil run ") for command in found.commands)
     # One file says it.
     said = [file for file in again.rglob("*.json") if '"confirmed"' in file.read_text()]
