@@ -57,12 +57,13 @@ def _cells(view: CellView) -> list[str]:
 
 
 def _sets(study: StudyRecord) -> Iterator[str]:
-    heads = ["size", "area", "lockstep", "FIT left, at most", "SPFM after, at least", "corner", ""]
+    heads = ["size", "area", "lockstep", "FIT left, at most", "unaided", "SPFM after, at least", "corner", ""]
     yield _line(heads)
     yield _rule(len(heads))
     for own in study.protection:
         confirmed = {None: "not confirmed", True: "**confirmed**", False: "refused"}[own.confirmed]
         fit = "" if own.fit_hi is None else f"{own.fit_hi:.3g}"
+        unaided = "" if own.unaided_hi is None else f"{own.unaided_hi:.3g}"
         spfm = "" if own.spfm_lo is None else f"{100.0 * own.spfm_lo:.2f} %"
         yield _line(
             [
@@ -70,6 +71,7 @@ def _sets(study: StudyRecord) -> Iterator[str]:
                 _added(own.overhead),
                 _added(own.overhead_lockstep),
                 fit,
+                unaided,
                 spfm,
                 own.corner or "",
                 own.result if own.result != "reached" else confirmed,

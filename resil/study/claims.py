@@ -38,7 +38,7 @@ def claims(cells: Cells, protection: Sequence[TargetProtection]) -> tuple[Claim,
     second by one whose set takes no less area than lockstep; where no set was shown to suffice, more
     injections may show one. It is supported only by sets that keep the budget, and the SPFM that cells claim,
     at every corner of the raw rates, that new injections into the protected RTL have confirmed, and for which
-    no limit was waived.
+    no limit was waived. It holds where somebody reacts to what is detected: what is left unaided is said.
 
     Args:
         cells: Of all targets.
@@ -159,6 +159,12 @@ class _Needed:
         return found
 
 
+def _unaided(most: float, needed: _Needed) -> str:
+    """Return what a set leaves if nobody reacts: mechanisms that only detect are worth nothing then."""
+    more = needed.fit is not None and most > needed.fit
+    return f"unaided at most {most:.3g} FIT{', which is more than the budget' if more else ''}"
+
+
 def _suffices(row: TargetProtection | None, needed: _Needed) -> str:
     if row is None or row.result != REACHED or row.overhead is None:
         return OPEN
@@ -182,9 +188,11 @@ def _protected(row: TargetProtection | None, needed: _Needed) -> str:
     text += "" if lockstep is None else f" where lockstep takes +{lockstep:.0%}"
     at = f" at the {row.corner}" if row.corner else ""
     text += (
-        "" if row.fit_hi is None else f", at most {row.fit_hi:.3g} FIT{at} on {len(row.networks)} networks"
+        ""
+        if row.fit_hi is None
+        else f", {_AIDED} at most {row.fit_hi:.3g} FIT{at} on {len(row.networks)} networks"
     )
-    text += "" if row.unaided_hi is None else f", unaided at most {row.unaided_hi:.3g} FIT"
+    text += "" if row.unaided_hi is None else f", {_unaided(row.unaided_hi, needed)}"
     text += "" if row.spfm_lo is None else f", SPFM at least {row.spfm_lo:.2%} at every corner"
     if lacking := needed.lacking(row):
         text += f" ({'; '.join(lacking)})"

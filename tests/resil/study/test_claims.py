@@ -102,11 +102,15 @@ def test_what_is_predicted_or_missing_neither_meets_nor_misses():
 @pytest.mark.parametrize(
     ("facts", "result", "told"),
     [
-        ({"confirmed": True}, "supported", "lockstep takes +103%, at most 0.009 FIT at the high"),
+        (
+            {"confirmed": True},
+            "supported",
+            "+103%, with the error flag and a reaction at most 0.009 FIT at",
+        ),
         ({"confirmed": False}, "open", "not confirmed by injection"),
         ({}, "open", "; not injected into"),
         ({"confirmed": True, "area_overhead": 1.1}, "refuted", "+110.00% area"),
-        ({"confirmed": True, "area_overhead_lockstep": None}, "open", "+6.00% area, at most"),
+        ({"confirmed": True, "area_overhead_lockstep": None}, "open", "+6.00% area, with the error flag"),
         ({"result": "infeasible", "area_overhead": None}, "open", "not reached: none fits"),
         ({"result": "not_needed", "area_overhead": 0.0, "confirmed": True}, "open", "none is needed"),
     ],
@@ -121,6 +125,15 @@ def test_a_set_that_leaves_more_than_the_budget_does_not_suffice():
     (_, selective) = claims([cell("32", "missed", budget_fit=0.005)], [chosen("32", state(confirmed=True))])
     assert selective.result == "open"
     assert "more than the budget of 0.005" in selective.evidence[0]
+
+
+def test_what_a_set_leaves_if_nobody_reacts_is_said():
+    for most, more in ((0.2, True), (0.05, False)):
+        row = chosen("32", state(confirmed=True)).changed(unaided_hi=most)
+        (_, selective) = claims([cell("32", "missed", budget_fit=0.1)], [row])
+        assert selective.result == "supported"
+        assert f"unaided at most {most:g} FIT" in selective.evidence[0]
+        assert ("which is more than the budget" in selective.evidence[0]) == more
 
 
 def test_a_set_without_the_spfm_that_is_claimed_does_not_suffice():
