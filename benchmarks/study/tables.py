@@ -3,7 +3,8 @@
 
     python -m benchmarks.study.tables RUNS
 
-Two sizes beside each other, with a reaction and unaided; then the sets of protection and the claims.
+Two sizes beside each other, with a reaction and unaided; then the sets of protection, what injections into
+them found on hold-out networks, and the claims. The looks are read in the builds, `RUNS/protected`.
 """
 
 from __future__ import annotations
@@ -12,19 +13,22 @@ import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from resil.record.protection_confirmation import Confirmation
 from resil.record.study import StudyRecord
 from resil.record.study_cell import CellView
+from resil.record.summary import Summary
 
 _VIEWS = {"aided": "with a reaction", "unaided": "unaided"}
 
 
-def tables(study: StudyRecord) -> Iterator[str]:
+def tables(study: StudyRecord, builds: Path) -> Iterator[str]:
     """Yield the tables, each with its heading, as Markdown."""
     targets = list(dict.fromkeys(cell.target for cell in study.cells))
     for pair in _pairs(targets):
         for view, title in _VIEWS.items():
             yield "\n".join(_rates(study, pair, view, title))
     yield "\n".join(_sets(study))
+    yield "\n".join(_looks(builds))
 
 
 def _pairs(targets: Sequence[str]) -> Iterator[tuple[str, ...]]:
@@ -79,6 +83,42 @@ def _sets(study: StudyRecord) -> Iterator[str]:
         )
 
 
+def _looks(builds: Path) -> Iterator[str]:
+    """Yield what was found on each hold-out network: on the RTL as it was, and on what was built."""
+    heads = ["size", "synthesis", "hold-out network", "FIT unprotected", "upsets", "FIT left"]
+    heads += ["at most, at the corner", "SPFM, at least", "detected, at most", "redundant, hazardous", ""]
+    yield _line(heads)
+    yield _rule(len(heads))
+    files = [
+        (file, Confirmation.read(file.read_bytes(), str(file))) for file in builds.glob("*/confirmation.json")
+    ]
+    for file, found in sorted(
+        files, key=lambda own: own[1].area_measured.added / own[1].area_measured.overhead
+    ):
+        size = _size(file.parent.name.rpartition("-")[0])
+        ends = "**confirmed**" if found.confirmed else f"refused: {'; '.join(found.reasons)}"
+        for number, own in enumerate(found.networks):
+            bare = file.parent / "unprotected" / own.network / Summary.FILE
+            before = Summary.read(bare.read_bytes(), str(bare)).total
+            struck = [row for row in found.copies.mechanisms if row.network == own.network]
+            hazardous = sum(row.hazardous for row in struck)
+            yield _line(
+                [
+                    "" if number else size,
+                    "" if number else _added(found.area_measured.overhead),
+                    f"`{own.network}`",
+                    f"{before.fit:.3f} [{before.fit_lo:.3f}, {before.fit_hi:.3f}]",
+                    f"{own.injections:,}",
+                    f"{own.fit:.4f} [{own.fit_lo:.4f}, {own.fit_hi:.4f}]",
+                    f"{own.corner_fit_hi:.4f}",
+                    f"{100.0 * own.corner_spfm_lo:.2f} %",
+                    f"{own.corner_due_fit_hi:.2f}",
+                    f"{hazardous} of {own.copies:,}",
+                    "" if number else ends,
+                ]
+            )
+
+
 def _size(target: str) -> str:
     return f"{target.rpartition('-')[2]} MACs"
 
@@ -103,7 +143,7 @@ def main() -> None:
     study = StudyRecord.read(file.read_bytes(), str(file))
     if study.finished is None:
         print("The study is not finished.\n")
-    print("\n\n".join(tables(study)))
+    print("\n\n".join(tables(study, file.parent / "protected")))
     for claim in study.claims:
         print(f"\n{claim.claim} {claim.result.upper()}")
         for line in claim.evidence:
