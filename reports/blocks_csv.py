@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from resil.csv_cells import csv_text
 from resil.record.blocks import LATENT, Block
+from resil.record.csv_cells import csv_text
 from resil.record.detection import COLUMNS as REPORTED
 from resil.record.detection import UNSEEN
 from resil.record.outcomes import OUTCOME_KEYS

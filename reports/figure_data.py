@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from resil.csv_cells import csv_text
 from resil.record.blocks import Block
+from resil.record.csv_cells import csv_text
 from resil.record.detail import Detail, PartShare
 from resil.record.interval import RecordedInterval
 from resil.record.outcomes import OUTCOMES

@@ -17,8 +17,8 @@ from scipy.spatial import cKDTree
 from resil.bench.site_list import SiteNames
 from resil.campaign.clusters import LARGEST
 from resil.campaign.placement_settings import PlacementSettings
-from resil.csv_cells import read_cell
 from resil.errors import CampaignError, ResilError
+from resil.record.csv_cells import read_cell
 from resil.rtl_harness.design.sites import SiteTable
 from resil.rtl_harness.plain_file import listed_lines
 

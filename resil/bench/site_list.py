@@ -13,9 +13,9 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
 from resil.bench.bench import Area, Bench
-from resil.csv_cells import csv_column
 from resil.errors import ResilError
 from resil.files import read_parquet, write_file
+from resil.record.csv_cells import csv_column
 from resil.record.typed import Amount, Count, Typed
 from resil.reports.table import Column, Table
 from resil.rtl_harness.design.sites import KINDS as STORAGE_KINDS

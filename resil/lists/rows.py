@@ -17,9 +17,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from resil.csv_cells import csv_text, read_cell
 from resil.errors import ResilError
 from resil.files import read_parquet, write_file, write_text
+from resil.record.csv_cells import csv_text, read_cell
 from resil.record.listed import STATUSES
 from resil.rtl_harness.plain_file import listed_lines
 

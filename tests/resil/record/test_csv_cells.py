@@ -10,7 +10,7 @@ import json
 import pyarrow as pa
 import pytest
 
-from resil.csv_cells import csv_cell, csv_column, csv_text, read_cell
+from resil.record.csv_cells import csv_cell, csv_column, csv_text, read_cell
 from resil.reports.blocks_csv import blocks_csv
 from resil.reports.figure_data import figure_data
 from tests.reports.example import example_summary, summary_of
