@@ -14,7 +14,7 @@ from typing import Any
 
 from benchmarks.foreign.design import ForeignDesign
 from resil.rtl_harness.design.elaboration.yosys import run_yosys
-from resil.rtl_harness.design.file_list import FileList, add_parameter, read_file_lists
+from resil.rtl_harness.design.file_list import FileList, named_parameter, read_file_lists
 from resil.rtl_harness.errors import HarnessError
 
 # Cells that store a bit for each of their width; memories are counted by words.
@@ -45,8 +45,7 @@ def count_storage(design: ForeignDesign) -> YosysCount:
         HarnessError: No front end of Yosys can read it.
     """
     listed = read_file_lists([design.folder / name for name in design.files])
-    for parameter in design.parameters:
-        add_parameter(listed, parameter)
+    listed.parameters |= dict(named_parameter(own, "parameters", "parameters") for own in design.parameters)
     said = ""
     for reader, commands in _readers(design.top, listed).items():
         with tempfile.TemporaryDirectory() as folder:

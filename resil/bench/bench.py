@@ -10,6 +10,7 @@ from typing import Any
 from resil.bench.identity import Identity
 from resil.record.golden import GoldenComparison
 from resil.rtl_harness.design.sites import SiteTable
+from resil.rtl_harness.design.target import Parameters
 from resil.rtl_harness.engine.contract import CampaignEngine
 from resil.rtl_harness.faults import Corruption, Truths
 
@@ -197,7 +198,7 @@ class Bench:
     describe: Describe = say_nothing
     compare: Compare = compare_nothing
     titles: Mapping[str, str] = field(default_factory=dict)
-    parameters: Mapping[str, int] = field(default_factory=dict)
+    parameters: Parameters = field(default_factory=dict)
     alarms: Mapping[str, str] = field(default_factory=dict)
     output: OutputFacts | None = None
     latches: frozenset[str] = frozenset()

@@ -23,7 +23,10 @@ def init(
         str, typer.Option("--instance", help="Path of the design in the recording, as tb.u_dut.")
     ] = "",
     parameter: Annotated[
-        list[str] | None, typer.Option("-G", "--parameter", help="Parameter of the top, NAME=VALUE.")
+        list[str] | None,
+        typer.Option(
+            "-G", "--parameter", help="Parameter of the top, NAME=VALUE; a text is 'NAME=\"text\"'."
+        ),
     ] = None,
     out: Annotated[Path, typer.Option("--out", help="Folder of the files.")] = Path(),
     json_: Json = False,

@@ -304,6 +304,6 @@ def _design(design: OwnDesign) -> str:
     given |= {own.port.name: "rst_ni" if own.active_low else "!rst_ni" for own in design.resets}
     cast = {p.name: f"{p.enum}'({p.name})" for p in design.ports if p.enum and p.direction == "input"}
     pins = [f"    .{p.name}({given.get(p.name, cast.get(p.name, p.name))})" for p in design.ports]
-    values = ", ".join(f".{name}({value})" for name, value in design.listed.parameters.items())
+    values = ", ".join(f".{name}({value})" for name, value in design.parameters.items())
     given_values = f" #({values})" if values else ""
     return f"  {design.top}{given_values} u_dut (\n" + ",\n".join(pins) + "\n  );\n"

@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from resil.proposal.buses import Bus, find_buses
+from resil.proposal.parameters import listed_values, recorded_values, require_decided
 from resil.proposal.signals import Alarm, Reset, find_alarms, find_clocks, find_resets
-from resil.rtl_harness.design.file_list import FileList, add_parameter, read_file_lists
+from resil.rtl_harness.design.file_list import FileList, named_parameter, read_file_lists
+from resil.rtl_harness.design.parameter_values import ParameterValue, parameters_of
 from resil.rtl_harness.design.reaching_names import read_for_synthesis
 from resil.rtl_harness.design.slang import SlangSources
 from resil.rtl_harness.errors import HarnessError
@@ -46,6 +48,7 @@ class OwnDesign:
         top: Module.
         files: Of which it is made, packages before who uses them.
         listed: What the file lists say.
+        parameters: Of the top, where lists, the command line or the recording give them.
         ports: Of the top.
         blocks: Instances right below the top, by the name of a block.
         arrays: Unpacked arrays of some size.
@@ -60,6 +63,7 @@ class OwnDesign:
     top: str
     files: tuple[Path, ...]
     listed: FileList
+    parameters: Mapping[str, ParameterValue]
     ports: tuple[TopPort, ...]
     blocks: Mapping[str, str]
     arrays: tuple[Array, ...]
@@ -81,17 +85,17 @@ def read_own_design(
         lists: File lists.
         waves: A recording; None without one.
         instance: Where the top is in it.
-        parameters: Of the top, NAME=VALUE each, besides those of the lists.
+        parameters: Of the top, NAME=VALUE each, before those of the lists. Values that the recording has go
+            where none of these is.
 
     Raises:
-        HarnessError: It cannot be read, has no clock that can be found, or the recording is not of it.
+        HarnessError: It cannot be read, has no clock that can be found, the recording is not of it, or a list
+            gives a parameter of the top's name to another module.
     """
     listed = read_file_lists(lists)
-    for own in parameters:
-        if not add_parameter(listed, own):
-            raise HarnessError(
-                f"-G {own}: expected NAME=VALUE with an integer, found another form; correct it", "-G"
-            )
+    asked = dict(named_parameter(own, "-G", "-G") for own in parameters)
+    of_top, of_others = listed_values(listed, top)
+    values = {**of_top, **asked}
     given = SlangSources(
         tuple(listed.sources),
         tuple(listed.include_dirs),
@@ -100,8 +104,18 @@ def read_own_design(
         tuple(listed.library_dirs),
         tuple(listed.suffixes),
     )
-    read, given, reaching = read_for_synthesis(top, top, given, listed.parameters)
-    listed.defines.update(given.defines)
+    read, chosen, reaching = read_for_synthesis(top, top, given, values)
+    own_waves = None if waves is None else Waves(waves)
+    from_waves: dict[str, ParameterValue] = {}
+    decided = {*asked}
+    if own_waves is not None:
+        from_waves = recorded_values(own_waves, instance, parameters_of(read.top), values)
+        decided |= {*own_waves.constants(instance, [own.name for own in parameters_of(read.top)])}
+    if from_waves:
+        values |= from_waves
+        read, chosen, reaching = read_for_synthesis(top, top, given, values)
+    require_decided(top, [own.name for own in parameters_of(read.top)], decided, of_others)
+    listed.defines.update(chosen.defines)
     ports = ports_of(top, read.top)
     buses = find_buses(ports)
     taken = {port.name for bus in buses for port in bus.ports.values()}
@@ -109,7 +123,7 @@ def read_own_design(
     looked_at = [port for port in ports if port.width == 1] + [
         own.port for own in alarms if own.port.width > 1
     ]
-    recorded = {} if waves is None else _recorded(waves, instance, looked_at)
+    recorded = {} if own_waves is None else _recorded(own_waves, instance, looked_at)
     if waves is not None and not recorded:
         raise HarnessError(
             f"{waves}: expected the ports of {top} in {instance}, found none of them; "
@@ -125,7 +139,7 @@ def read_own_design(
             "top.clock",
         )
     usual = [own.port.name for own in alarms if _rises(recorded.get(own.port.name))]
-    remarks = [f"not followed: {' '.join(listed.left_out)}"] if listed.left_out else []
+    remarks = _remarks_of(listed, from_waves)
     remarks += reaching
     resets = find_resets(ports, recorded)
     remarks += [
@@ -141,6 +155,7 @@ def read_own_design(
         top,
         files,
         listed,
+        values,
         ports,
         blocks,
         tuple(arrays),
@@ -153,9 +168,17 @@ def read_own_design(
     )
 
 
-def _recorded(waves: Path, instance: str, ports: Sequence[TopPort]) -> dict[str, Signal]:
+def _remarks_of(listed: FileList, recorded: Mapping[str, ParameterValue]) -> list[str]:
+    said = {
+        "not known, and not followed": listed.left_out,
+        "ignored, as it says nothing of the design": listed.ignored,
+        "parameters as the recording has them": [f"{key} = {value}" for key, value in recorded.items()],
+    }
+    return [f"{what}: {', '.join(values)}" for what, values in said.items() if values]
+
+
+def _recorded(found: Waves, instance: str, ports: Sequence[TopPort]) -> dict[str, Signal]:
     """Return those of the ports that the recording has; the others are looked for when it is replayed."""
-    found = Waves(waves)
     variables = {name.lower(): own for name, own in found.below(instance).items()}
     structures = found.structures(instance)
     recorded = {}

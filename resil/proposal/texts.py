@@ -36,8 +36,9 @@ def target_text(design: OwnDesign, folder: Path, bench: Mapping[str, str] | None
     lines += _clock_lines(design) if bench is None else [f"{key} = {value}" for key, value in bench.items()]
     if design.listed.defines:
         lines += ["", "[defines]", *(f"{key} = {_text(v)}" for key, v in design.listed.defines.items())]
-    if design.listed.parameters and bench is None:
-        lines += ["", "[parameters]", *(f"{key} = {v}" for key, v in design.listed.parameters.items())]
+    if design.parameters and bench is None:
+        values = {key: _text(v) if isinstance(v, str) else str(v) for key, v in design.parameters.items()}
+        lines += ["", "[parameters]", *(f"{key} = {value}" for key, value in values.items())]
     lines += ["", *_block_lines(design, "" if bench is None else "u_dut")]
     lines += _alarm_lines(design)
     return "\n".join(lines) + "\n"

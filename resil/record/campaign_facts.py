@@ -113,8 +113,8 @@ class TargetRecord(StoredBits):
     """SHA-256 of the Liberty file that areas are from; null without one, and of an estimate."""
     titles: Mapping[str, str]
     """Blocks in words."""
-    parameters: Mapping[str, int]
-    """Parameters of the top module."""
+    parameters: Mapping[str, int | str]
+    """Parameters of the top module; a literal of SystemVerilog is a string, `"8'hff"`."""
 
     @property
     def settings(self) -> str:

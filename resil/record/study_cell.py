@@ -138,7 +138,7 @@ class CellResults(Typed):
     """Labels of the inputs that were run."""
     cycles: tuple[Count, ...]
     """Cycles of the run without a fault, for each input."""
-    parameters: Mapping[str, int]
+    parameters: Mapping[str, int | str]
     """Of the target."""
     margin: Amount | None
     """Half width of the total's interval, as a part of the estimate, that was asked for; null if none was."""

@@ -22,7 +22,7 @@ _WORDS = {
     "tuple[str, ...]": "list of strings",
     "tuple[Path, ...]": "path, pattern, or list of them",
     "Mapping[str, str]": "table of strings",
-    "Mapping[str, int]": "table of integers",
+    "Parameters": "table of numbers and strings",
     "Mapping[str, tuple[str, ...]]": "table of strings or lists of strings",
     "Mapping[str, TargetMemory]": "table of tables",
     "Mapping[str, TargetAlarm]": "table of tables",

@@ -84,7 +84,10 @@ def _trends(table: Sequence[Sequence[CellResults]], places: Sequence[float]) -> 
 
 def _sizes(cells: Injected) -> tuple[str, Mapping[str, int]] | None:
     """Return the parameter that sets the targets apart, and its value on each."""
-    parameters = {cell.target: found.parameters for cell, found in cells}
+    parameters = {
+        cell.target: {name: value for name, value in found.parameters.items() if isinstance(value, int)}
+        for cell, found in cells
+    }
     if len(parameters) < 2:
         return None
     common = set.intersection(*(set(own) for own in parameters.values()))

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from resil.rtl_harness.design.parameter_values import ParameterValue
 from resil.rtl_harness.design.slang import SlangDesign, SlangSources, read_design
 from resil.rtl_harness.design.snapshot import snapshot_of
 from resil.rtl_harness.design.target import Target
@@ -81,7 +82,7 @@ def _reaches(symbol: Any, body: Any) -> bool:  # noqa: ANN401
 
 
 def read_for_synthesis(
-    name: str, top: str, given: SlangSources, parameters: Mapping[str, int]
+    name: str, top: str, given: SlangSources, parameters: Mapping[str, ParameterValue]
 ) -> tuple[SlangDesign, SlangSources, tuple[str, ...]]:
     """Read a design; with SYNTHESIS defined, where without it alone names reach into instances.
 
@@ -108,7 +109,7 @@ def read_for_synthesis(
 
 
 def _defined(
-    name: str, top: str, given: SlangSources, parameters: Mapping[str, int]
+    name: str, top: str, given: SlangSources, parameters: Mapping[str, ParameterValue]
 ) -> tuple[SlangDesign, SlangSources] | None:
     """Return the design with SYNTHESIS defined, and what was read; None if that leaves such names in it."""
     if SYNTHESIS in given.defines:
@@ -121,7 +122,7 @@ def _defined(
     return None if reaching_names(read) else (read, defined)
 
 
-def refused_names(target: Target, parameters: Mapping[str, int]) -> str:
+def refused_names(target: Target, parameters: Mapping[str, ParameterValue]) -> str:
     """Return why synthesis refuses a target for names that reach into instances; "" without any.
 
     Args:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from resil.rtl_harness.design.parameter_values import ParameterValue, require_parameters
 from resil.rtl_harness.errors import HarnessError
 
 _ERRORS = 8
@@ -52,7 +53,9 @@ class SlangDesign:
     keeps: Any = field(repr=False)
 
 
-def read_design(name: str, top: str, given: SlangSources, parameters: Mapping[str, int]) -> SlangDesign:
+def read_design(
+    name: str, top: str, given: SlangSources, parameters: Mapping[str, ParameterValue]
+) -> SlangDesign:
     """Read a design as far as its hierarchy goes.
 
     Args:
@@ -62,7 +65,8 @@ def read_design(name: str, top: str, given: SlangSources, parameters: Mapping[st
         parameters: Of the top.
 
     Raises:
-        HarnessError: It cannot be read, or has no such top; with the first errors of slang.
+        HarnessError: It cannot be read, or has no such top, with the first errors of slang; or the top has
+            no such parameter.
     """
     from pyslang import driver
 
@@ -92,6 +96,7 @@ def read_design(name: str, top: str, given: SlangSources, parameters: Mapping[st
             f"correct the name, or the sources{_said(tool, compilation)}",
             "top",
         )
+    require_parameters(name, found, parameters)
     manager = tool.sourceManager
     # Sources are one tree, as to simulators: macros hold from file to file. Each of a library has its own.
     files = [source.resolve() for source in given.sources]

@@ -13,7 +13,9 @@ from typing import Any, Literal, TypeVar, cast
 
 from resil.networks.vela import not_built
 from resil.rtl_harness.design.cell_models import cell_models
+from resil.rtl_harness.design.parameter_values import LITERALS, ParameterValue, parameter_value
 from resil.rtl_harness.design.storage_names import StorageNames, read_storage_names
+from resil.rtl_harness.design.unreadable import require_readable
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.toml_file import read_toml
 
@@ -21,6 +23,8 @@ from resil.rtl_harness.toml_file import read_toml
 MOST_ALARMS = 64
 
 AlarmReport = Literal["corrected", "detected"]
+# Of any type to those who take whole numbers: with a bench there are no others.
+Parameters = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -109,7 +113,8 @@ class Target:
             of the source that says it. A target file that names none means its own folder.
         data_files: Files in such folders that RTL reads or includes under names that it computes.
         defines: Preprocessor macros; no tool adds others, neither SYNTHESIS nor VERILATOR.
-        parameters: Parameters of the top module.
+        parameters: Parameters of the top module: whole numbers; of a design alone real numbers too, and as
+            strings literals of SystemVerilog: `"8'hff"`, `'"a text"'`. Types keep their defaults.
         clock: Clock input of the top; the rising edge is active.
         reset: Reset input of the top.
         reset_active_low: Polarity.
@@ -151,7 +156,7 @@ class Target:
     data_dirs: tuple[Path, ...] = ()
     data_files: tuple[Path, ...] = ()
     defines: Mapping[str, str] = field(default_factory=dict)
-    parameters: Mapping[str, int] = field(default_factory=dict)
+    parameters: Parameters = field(default_factory=dict)
     reset_active_low: bool = True
     reset_cycles: int = 4
     alarms: Mapping[str, TargetAlarm] = field(default_factory=dict)
@@ -228,6 +233,14 @@ def load_target(name_or_path: str | Path) -> Target:
 T = TypeVar("T")
 
 
+def _parameter(given: object) -> ParameterValue | None:
+    """Return the value of a parameter as a target file has it; None if it is none."""
+    if type(given) is int:
+        return given
+    value = parameter_value(str(given)) if isinstance(given, str | float) else None
+    return value if isinstance(value, str) else None
+
+
 class _TargetFile:
     """Checks a parsed target file entry by entry."""
 
@@ -252,7 +265,7 @@ class _TargetFile:
             data_dirs=self._folders("data_dirs", ["."]),
             data_files=self._files("data_files"),
             defines=self._mapping("defines", str),
-            parameters=self._mapping("parameters", int),
+            parameters=self._parameters(closed),
             reset_active_low=self._typed(self.table, "reset_active_low", bool, "true or false", True),
             reset_cycles=self._typed(self.table, "reset_cycles", int, "an integer", 4),
             blocks=self._blocks(),
@@ -310,6 +323,9 @@ class _TargetFile:
             raise self._fail(
                 "sources", "expected at least one file, found none; list the RTL in compile order"
             )
+        for file in files:
+            if PACKAGE not in file.parents:
+                require_readable(f"{self.path}: sources", file, "sources")
         return files
 
     def _cells(self) -> Path | None:
@@ -377,6 +393,25 @@ class _TargetFile:
     def _mapping(self, key: str, kind: type[T]) -> dict[str, T]:
         table = self._table(key)
         return {name: self._typed(table, name, kind, f"a value of type {kind.__name__}") for name in table}
+
+    def _parameters(self, closed: bool) -> dict[str, ParameterValue]:
+        found: dict[str, ParameterValue] = {}
+        for name, given in self._table("parameters").items():
+            value = _parameter(given)
+            if value is None:
+                raise self._fail(
+                    f"parameters.{name}",
+                    f"expected a whole number, a real number, or a literal in a string ({LITERALS}), found "
+                    f"{given!r}; a text is written {name} = '\"text\"'",
+                )
+            if closed and isinstance(value, str):
+                raise self._fail(
+                    f"parameters.{name}",
+                    f"expected a whole number, as {self.table['top']} is a bench, found {value}; give it to "
+                    "the design where the bench instantiates it",
+                )
+            found[name] = value
+        return found
 
     def _blocks(self) -> dict[str, tuple[str, ...]]:
         blocks = {

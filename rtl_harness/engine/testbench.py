@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from resil.rtl_harness.design.target import Target
+from resil.rtl_harness.design.target import Parameters, Target
 
 # What a run of a test leaves: one byte, 1 if it has passed.
 PASSED, FAILED = b"\x01", b"\x00"
@@ -67,5 +67,5 @@ class Driven:
 
     test: CocotbTest
     design: Target
-    parameters: Mapping[str, int]
+    parameters: Parameters
     instance: str

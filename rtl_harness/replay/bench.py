@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from resil.rtl_harness.design.target import Parameters
 from resil.rtl_harness.replay.layout import (
     COMPARED,
     COUNT_BITS,
@@ -49,7 +50,7 @@ def passed_on(output: str) -> str:
 def bench_text(
     layout: ReplayLayout,
     top: str,
-    parameters: Mapping[str, int],
+    parameters: Parameters,
     passed: Sequence[str],
     resets: Mapping[str, bool] | None = None,
 ) -> str:
@@ -159,7 +160,7 @@ def _recording(layout: ReplayLayout) -> str:
 """
 
 
-def _design(layout: ReplayLayout, top: str, parameters: Mapping[str, int], resets: Mapping[str, bool]) -> str:
+def _design(layout: ReplayLayout, top: str, parameters: Parameters, resets: Mapping[str, bool]) -> str:
     lines, pins, low = [], [], layout.input_bits.low
     if resets:
         lines += [

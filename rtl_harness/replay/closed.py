@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from resil.rtl_harness.cache import cached_folder, content_key, write_atomically
-from resil.rtl_harness.design.target import PACKAGE, Replay, Target, TargetMemory
+from resil.rtl_harness.design.target import PACKAGE, Parameters, Replay, Target, TargetMemory
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.replay.bench import (
     BENCH,
@@ -30,7 +30,7 @@ from resil.rtl_harness.replay.bench import (
 )
 from resil.rtl_harness.replay.images import words_of_stream
 from resil.rtl_harness.replay.layout import FLAGS, ReplayLayout, WordStream
-from resil.rtl_harness.replay.ports import TopPort, read_ports
+from resil.rtl_harness.replay.ports import TopPort, read_top
 from resil.rtl_harness.replay.recording import Recording, Span, read_recording
 from resil.rtl_harness.replay.strobes import Ruled, Strobe, ruled
 
@@ -59,7 +59,7 @@ class ReplayRequest:
     clocks: tuple[str, ...] = ()
     sampled: str = "before"
     at_edge: tuple[str, ...] = ()
-    parameters: Mapping[str, int] | None = None
+    parameters: Parameters | None = None
 
 
 @dataclass(frozen=True)
@@ -115,12 +115,13 @@ def close_by_recordings(target: Target, asked: ReplayRequest, file: Path) -> Clo
             "dut",
         )
     parameters = {**bare.parameters, **(asked.parameters or {})}
-    ports = read_ports(bare, parameters)
+    ports, values = read_top(bare, parameters)
     clocks = _clocks(bare, asked, ports)
     rules = ruled(asked.strobes, ports, {alarm.output for alarm in bare.alarms.values()})
     at_edge = _at_edge(bare, asked, ports, clocks)
     recordings = tuple(
-        read_recording(s, ports, clocks, asked.sampled, _optional(ports, rules), at_edge) for s in asked.spans
+        read_recording(s, ports, clocks, asked.sampled, _optional(ports, rules), at_edge, values)
+        for s in asked.spans
     )
     layout = _layout(ports, clocks, asked.sampled, rules)
     digest = content_key(json.dumps(asdict(layout)), f"{FLAGS} flags")
@@ -192,9 +193,7 @@ def _words(layout: ReplayLayout, recordings: Sequence[Recording]) -> dict[str, i
     return {words_parameter(name): -(-words // _STEP) * _STEP for name, words in needed.items()}
 
 
-def _with_bench(
-    target: Target, layout: ReplayLayout, parameters: Mapping[str, int], replay: Replay
-) -> Target:
+def _with_bench(target: Target, layout: ReplayLayout, parameters: Parameters, replay: Replay) -> Target:
     named = {key: value for key, value in target.outputs.items() if key != "done"}
     known = {port.name for port in layout.outputs}
     for key, output in named.items():

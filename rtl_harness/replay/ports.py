@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from resil.rtl_harness.design.parameter_values import TopParameter, parameters_of
 from resil.rtl_harness.design.slang import SlangSources, read_design
-from resil.rtl_harness.design.target import Target
+from resil.rtl_harness.design.target import Parameters, Target
 from resil.rtl_harness.errors import HarnessError
 
 
@@ -29,8 +29,13 @@ class TopPort:
     enum: str = ""
 
 
-def read_ports(target: Target, parameters: Mapping[str, int]) -> tuple[TopPort, ...]:
-    """Return the ports of the target's top, in their order.
+def read_ports(target: Target, parameters: Parameters) -> tuple[TopPort, ...]:
+    """Return the ports of the target's top, in their order; see `read_top`."""
+    return read_top(target, parameters)[0]
+
+
+def read_top(target: Target, parameters: Parameters) -> tuple[tuple[TopPort, ...], tuple[TopParameter, ...]]:
+    """Return the ports of the target's top, in their order, and its parameters with their values.
 
     Args:
         target: Its files are read as they are.
@@ -42,7 +47,7 @@ def read_ports(target: Target, parameters: Mapping[str, int]) -> tuple[TopPort, 
     """
     given = SlangSources(target.sources, target.include_dirs, target.defines)
     design = read_design(target.name, target.top, given, parameters)
-    return ports_of(target.name, design.top)
+    return ports_of(target.name, design.top), parameters_of(design.top)
 
 
 def ports_of(name: str, top: Any) -> tuple[TopPort, ...]:  # noqa: ANN401

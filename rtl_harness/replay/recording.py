@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from resil.rtl_harness.design.parameter_values import TopParameter
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.replay.ports import TopPort
 from resil.rtl_harness.replay.waves import Signal, Times, Waves
@@ -122,6 +123,7 @@ def read_recording(
     sampled: str,
     optional: Sequence[str] = (),
     at_edge: Sequence[str] = (),
+    parameters: Sequence[TopParameter] = (),
 ) -> Recording:
     """Read the ports of an instance.
 
@@ -132,12 +134,14 @@ def read_recording(
         sampled: "before" or "at" the edges.
         optional: Outputs that need not be there.
         at_edge: Inputs that change with the clock, and whose new value the design is to see at that edge.
+        parameters: Of the top, which has the values of the recording where that has them.
 
     Raises:
-        HarnessError: The file or the instance is not there, a port is not in it or has another width, the
-            window holds no edge, or an input looks like another clock.
+        HarnessError: The file or the instance is not there, a parameter has another value in it, a port is
+            not in it or has another width, the window holds no edge, or an input looks like another clock.
     """
     waves = Waves(span.file)
+    _require_parameters(waves, span, parameters)
     variables, structures = waves.below(span.instance), waves.structures(span.instance)
     lower = {name.lower(): own for name, own in variables.items()}
     signals = {}
@@ -169,6 +173,19 @@ def read_recording(
     found = Recording(span, waves, times, several, signals, sampled == "before", frozenset(at_edge))
     _no_other_clock(found, [port for port in ports if port.direction == "input" and port.name not in clocks])
     return found
+
+
+def _require_parameters(waves: Waves, span: Span, parameters: Sequence[TopParameter]) -> None:
+    recorded = waves.constants(span.instance, [own.name for own in parameters])
+    for own in parameters:
+        if own.name in recorded and not own.is_recorded(*recorded[own.name]):
+            kept, found = (f"{own.name} = {v}" for v in (own.literal, own.literal_of(*recorded[own.name])))
+            raise HarnessError(
+                f"{span.file}: expected the parameters of the design in {span.instance}, {kept}, found "
+                f"{found}: the recording is of another design; give the target file this value under "
+                "[parameters] (a literal as a string), or record this design",
+                f"waves.{own.name}.parameter",
+            )
 
 
 def _edges(clocks: Sequence[Signal]) -> Times:

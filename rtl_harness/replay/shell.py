@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from resil.rtl_harness.cache import cached_folder, content_key, write_atomically
-from resil.rtl_harness.design.target import Target
+from resil.rtl_harness.design.target import Parameters, Target
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.replay.bench import INSTANCE
 from resil.rtl_harness.replay.closed import below_instance
@@ -19,7 +18,7 @@ SHELL = "resil_shell"
 _NO_RESET = "resil_no_reset_i"
 
 
-def in_shell(target: Target, parameters: Mapping[str, int]) -> Target:
+def in_shell(target: Target, parameters: Parameters) -> Target:
     """Return a target whose top has the ports of the design and holds nothing else: for its storage and area.
 
     Args:
@@ -74,7 +73,7 @@ def _value(port: TopPort) -> str:
     return f"{port.enum}'({port.name})" if port.enum and port.direction == "input" else port.name
 
 
-def _text(target: Target, parameters: Mapping[str, int], ports: tuple[TopPort, ...]) -> str:
+def _text(target: Target, parameters: Parameters, ports: tuple[TopPort, ...]) -> str:
     declared = [f"  {port.direction} logic [{port.width - 1}:0] {port.name}" for port in ports]
     declared += [] if target.reset else [f"  input logic {_NO_RESET}"]
     pins = [f"    .{port.name}({_value(port)})" for port in ports]

@@ -196,6 +196,18 @@ class Waves:
             )
         return found
 
+    def constants(self, instance: str, names: Iterable[str]) -> dict[str, tuple[int | float | str, int]]:
+        """Return values of parameters that a recording of an instance has, and their widths in bits, by name.
+
+        Bits are a number that is not negative. What changes, or is not known, is no value of a parameter.
+
+        Raises:
+            HarnessError: The waveform has no such instance.
+        """
+        variables = self.below(instance)
+        found = {name: _constant(variables[name]) for name in names if name in variables}
+        return {name: value for name, value in found.items() if value is not None}
+
     def ticks(self, text: str) -> int:
         """Return a time such as "1200 ns" in ticks.
 
@@ -252,6 +264,18 @@ def _read(file: Path, variable: Any) -> Signal:  # noqa: ANN401
             marks += int("".join("1" if c in "01hl" else "0" for c in text), 2).to_bytes(size, "little")
     values, known = (np.frombuffer(own, np.uint8).reshape(-1, size) for own in (raw, marks))
     return Signal(name, times, width, values, known)
+
+
+def _constant(variable: Any) -> tuple[int | float | str, int] | None:  # noqa: ANN401
+    values = {value for _, value in variable.signal[:]} if len(variable.signal) else set()
+    if len(values) != 1:
+        return None
+    value, width = values.pop(), int(variable.bitwidth or 0)
+    if bool(variable.is_real):
+        return float(value), 0
+    if bool(variable.is_string):
+        return str(value), 0
+    return (value, width) if isinstance(value, int) else None
 
 
 def _joined(parts: list[Signal]) -> Signal:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -12,7 +11,7 @@ from resil.rtl_harness.cache import cached_folder, content_key
 from resil.rtl_harness.design.elaboration import Elaboration
 from resil.rtl_harness.design.elaboration.yosys import rtl_key
 from resil.rtl_harness.design.snapshot import FRONT_END_MACROS, copy_data, frozen, verilate_copies
-from resil.rtl_harness.design.target import Target
+from resil.rtl_harness.design.target import Parameters, Target
 from resil.rtl_harness.errors import HarnessError, ToolMissingError
 from resil.rtl_harness.tools import (
     SAME_TEXT,
@@ -83,7 +82,7 @@ def build_simulator(target: Target, elaboration: Elaboration, waves: Waves = "no
 
 
 def build_open(
-    target: Target, parameters: Mapping[str, int], waves: Waves = "none", *, ports_only: bool = False
+    target: Target, parameters: Parameters, waves: Waves = "none", *, ports_only: bool = False
 ) -> Path:
     """Return the executable of a design that a test of the user's drives, built or from the cache.
 
@@ -102,9 +101,7 @@ def build_open(
     return _built(target, parameters, _NO_CONTROL, waves, more)
 
 
-def _built(
-    target: Target, parameters: Mapping[str, int], control: str, waves: Waves, more: list[str]
-) -> Path:
+def _built(target: Target, parameters: Parameters, control: str, waves: Waves, more: list[str]) -> Path:
     target = frozen(target)
     share, libraries = _cocotb_folders()
     versions = [

@@ -91,7 +91,7 @@ def test_missing_file(tmp_path):
         ("word_bytes = 4", "", "memories.m.word_bytes"),
         ('plusarg = "m"', 'plusarg = "m"\nobservd = true', "memories.m.observd"),
         ('one = "u_dut.u_one"', 'one = "u_dut.u_two"', "blocks.two"),
-        ("Words = 8", 'Words = "8"', "Words"),
+        ("Words = 8", 'Words = "8"', "parameters.Words"),
         ('name = "t"', "name = ", "file"),
         (
             "[parameters]",
@@ -128,3 +128,82 @@ def test_a_name_longer_than_any_file_may_have_is_none_of_a_target():
         load_target("x" * 5000)
     with pytest.raises(HarnessError, match=r"ethos-u65-512 is not built: .*WEIGHT1_BASE"):
         load_target("ethos-u65-512")
+
+
+UNREADABLE = {
+    "core.vhd": ("entity core is end;", "sources.vhdl"),
+    "core.VHDL": ("entity core is end;", "sources.vhdl"),
+    "rtl.f": ("a.sv\n", "sources.list"),
+    "design.vc": ("--cc a.sv\n", "sources.list"),
+    "secret.v": ("module s;\n`pragma protect begin_protected\nxyz\nendmodule\n", "sources.encrypted"),
+    "secret.sv": ("module s;\n`protected\nxyz\n`endprotected\nendmodule\n", "sources.encrypted"),
+    "vendor.v": ("//pragma protect begin_protected\nxyz\n", "sources.encrypted"),
+}
+
+
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_sources_that_no_front_end_reads(name, write, tmp_path):
+    """The refusals of a file list, where the same files stand in a target file."""
+    text, field = UNREADABLE[name]
+    (tmp_path / name).write_text(text)
+    with pytest.raises(HarnessError, match=name) as raised:
+        load_target(write(GOOD.replace('"*.sv"', f'"*.sv", "{name}"')))
+    assert raised.value.field == field
+
+
+def test_a_source_may_talk_of_encryption(write, tmp_path):
+    (tmp_path / "plain.v").write_text(
+        "// says `protected in words\n`pragma protect end\nmodule p; endmodule\n"
+    )
+    assert len(load_target(write(GOOD.replace('"*.sv"', '"*.sv", "plain.v"'))).sources) == 4
+
+
+OPEN = """
+name = "t"
+top = "t"
+sources = ["a.sv"]
+clock = "clk"
+[parameters]
+"""
+VALUES = {
+    "P = -3": -3,
+    "P = 1.5": "1.5",
+    'P = "8\'hFF"': "8'hFF",
+    'P = "4\'b1010"': "4'b1010",
+    'P = "\'1"': "'1",
+    "P = '\"a text\"'": '"a text"',
+    r"""P = '"with \" a quote"'""": r'"with \" a quote"',
+}
+
+
+@pytest.mark.parametrize("line", VALUES)
+def test_parameters_are_numbers_and_literals(line, write):
+    assert load_target(write(OPEN + line)).parameters == {"P": VALUES[line]}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        '"fast"',
+        '"12"',
+        "true",
+        "[1]",
+        "nan",
+        '"4\'b1x"',
+        '"8\'b12"',
+        "'\"open'",
+        '\'"a"b"\'',
+        '"logic [3:0]"',
+    ],
+)
+def test_values_that_no_parameter_has(value, write):
+    with pytest.raises(HarnessError, match="expected a whole number, a real number, or a literal") as raised:
+        load_target(write(f"{OPEN}P = {value}"))
+    assert raised.value.field == "parameters.P"
+
+
+def test_a_bench_has_whole_numbers_alone(write):
+    """Synthesis would read the quotes of a list away."""
+    with pytest.raises(HarnessError, match="is a bench") as raised:
+        load_target(write(GOOD.replace("Words = 8", 'Words = "8\'d8"')))
+    assert raised.value.field == "parameters.Words"

@@ -1,0 +1,2 @@
+{root}/rtl/a.sv
+{root}/rtl/b.v

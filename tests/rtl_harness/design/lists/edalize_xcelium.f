@@ -1,0 +1,2 @@
+-makelib worklib +define+LABEL=abc +define+DEPTH=3 +incdir+inc rtl/a.sv -endlib
+-makelib worklib +define+LABEL=abc +define+DEPTH=3 -sv +incdir+inc rtl/b.v -endlib
