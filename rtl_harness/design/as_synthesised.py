@@ -17,6 +17,8 @@ All front ends read copies of a target's files. In these copies, by one rule for
 - A register that is assigned in its asynchronous reset alone keeps its value at every clock, and a variable
   that has an initial value alone is that constant (`held_values`): the front end of synthesis would take both
   for undefined.
+- A function or task that is imported from C (DPI) does nothing, and what is exported to C is not: see
+  `foreign_code`, which refuses a design that takes what C gives.
 - A comment that a macro pastes together for other tools (`/``* synopsys sync_set_reset ... *``/`) is taken
   away, as simulators take it for a mistake.
 
@@ -30,6 +32,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
+from resil.rtl_harness.design.foreign_code import without_c
 from resil.rtl_harness.design.held_values import constants, values_held
 from resil.rtl_harness.design.source_tree import (
     ASSIGNMENTS,
@@ -45,6 +48,7 @@ from resil.rtl_harness.design.source_tree import (
 _CASES = re.compile(rb"full_case|parallel_case|\bunique0?\s+(?:if|case)\b")
 _INITIAL = re.compile(rb"\b(?:logic|reg|bit)\b[^;=()]{0,200}=(?!=)")
 _EDGES = re.compile(rb"\b(?:pos|neg)edge\b[^)]*(?:,|\bor\b)\s*(?:pos|neg)edge\b|\binitial\b")
+_C = re.compile(rb'\b(?:im|ex)port\s*"DPI')
 _FUNCTION = re.compile(rb"\bfunction\b(?!\s+(?:automatic|static)\b)")
 _PASTED = re.compile(rb"/``\*(?![^*]*(?:translate_o|full_case|parallel_case))[^*\n]*\*``/")
 _AUTOMATIC = b" automatic"
@@ -68,7 +72,7 @@ def as_synthesised(content: bytes, defines: tuple[tuple[str, str], ...] = ()) ->
     b'module m(input a); logic x    ; endmodule'
     """
     content = _PASTED.sub(lambda found: b" " * len(found[0]), content)
-    if not any(own.search(content) for own in (_CASES, _INITIAL, _EDGES, _FUNCTION)):
+    if not any(own.search(content) for own in (_CASES, _INITIAL, _EDGES, _FUNCTION, _C)):
         return content
     changes = [*_Rewriter(SourceTree(content, defines)).changes()]
     for change in sorted(set(changes), reverse=True):
@@ -102,6 +106,8 @@ class _Rewriter:
                 yield from values_held(self.tree, node)
                 if kind == "ModuleDeclaration":
                     yield from constants(self.tree, node)
+            elif kind in ("DPIImport", "DPIExport"):
+                yield from without_c(self.tree, node)
             elif kind == "FunctionDeclaration" and not _inside(node):
                 yield from self._automatic(node)
 

@@ -10,18 +10,20 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from resil.rtl_harness.cache import cached_folder, content_key
+from resil.rtl_harness.design.foreign_code import FOREIGN, require_no_foreign_code
+from resil.rtl_harness.design.slang import SlangSources, read_design
 from resil.rtl_harness.design.source_files import (
     SourceFiles,
     data_place,
     read_source_files,
 )
-from resil.rtl_harness.design.target import PACKAGE, Snapshot, Target
+from resil.rtl_harness.design.target import PACKAGE, Parameters, Snapshot, Target
 from resil.rtl_harness.errors import HarnessError, SimulationError
 from resil.rtl_harness.tools import find_verilator, verilate
 
@@ -33,6 +35,8 @@ _PROGRAM = "verilator_bin"
 # these is one design then, not one to the simulator and another one to synthesis.
 FRONT_END_MACROS = ("-D__slang__=1", "-Uverilator", "-UVERILATOR", "-Uverilator3", "-USYSTEMVERILOG")
 _ASKED = re.compile(rb"\b(?:verilator|VERILATOR|verilator3|SYSTEMVERILOG)\b")
+# How Verilator notes where an import from C stands.
+_FROM_C = re.compile(r"^\s*// DPI import at (\S+)$", re.MULTILINE)
 _PARSED = re.compile(r"^Parsing \w+ file '(.*)'\.$", re.MULTILINE)
 
 
@@ -43,7 +47,8 @@ def frozen(target: Target) -> Target:
     includes it, what RTL reads in the folders of data and then beside the source that says it.
 
     Raises:
-        HarnessError: A source is missing, or a name of data means two files.
+        HarnessError: A source is missing, a name of data means two files, or hardware is in C or in a
+            primitive of a user's own.
     """
     if (made := target.snapshot) is not None and made.of == _looks(target):
         return target
@@ -67,7 +72,10 @@ def frozen(target: Target) -> Target:
         tuple(copy for copy, file in zip(files, found.files, strict=True) if file.rewritten),
         _looks(copies),
     )
-    return replace(copies, snapshot=snapshot)
+    made_of = replace(copies, snapshot=snapshot)
+    if any(FOREIGN.search(found.files[number].content) for number in found.includes):
+        _require_no_foreign_code(made_of, target.parameters)
+    return made_of
 
 
 def snapshot_of(target: Target) -> Snapshot:
@@ -98,7 +106,7 @@ def require_parsed(log: str, folder: Path, snapshot: Path) -> None:
 
 
 def verilate_copies(
-    target: Target, parameters: Mapping[str, int], flags: Sequence[str], folder: Path, control: str
+    target: Target, parameters: Parameters, flags: Sequence[str], folder: Path, control: str
 ) -> None:
     """Run Verilator on the copies of a frozen target.
 
@@ -130,12 +138,34 @@ def verilate_copies(
         for copy, path in snapshot_of(target).origins.items():
             said = said.replace(str(copy), str(path))
         raise SimulationError(said + _hint(target), "data_files") from None
+    if any(FOREIGN.search(file.read_bytes()) for file in snapshot_of(target).rtl):
+        _require_no_foreign_code(target, parameters)
+    _require_no_c(target, folder)
     verilator = find_verilator()
     known = (folder / control, snapshot_of(target).folder, verilator.root)
     for file in folder.rglob("*__ver.d"):
         words = file.read_text(encoding="utf-8").partition(":")[2].split()
         read = (folder / word for word in words if not Path(word).name.startswith(_PROGRAM))
         require_read(read, known, "Verilator")
+
+
+def _require_no_foreign_code(target: Target, parameters: Parameters) -> None:
+    given = SlangSources(target.sources, target.include_dirs, target.defines)
+    design = read_design(target.name, target.top, given, parameters)
+    require_no_foreign_code(design, snapshot_of(target).origins)
+
+
+def _require_no_c(target: Target, folder: Path) -> None:
+    """Raise HarnessError if Verilator, which ran in `folder`, has met an import from C that is left."""
+    for file in folder.rglob("*__Dpi.h"):
+        for place in _FROM_C.findall(file.read_text(encoding="utf-8")):
+            file_name, line = place.rsplit(":", 2)[:2]
+            origin = snapshot_of(target).origins.get(Path(file_name), file_name)
+            raise HarnessError(
+                f"{origin}:{line}: expected imports from C (DPI) that stand in the text, found one that a "
+                "macro makes: it cannot be left out; write it out, or leave it out by a macro (defines)",
+                "sources.dpi",
+            )
 
 
 def _hint(target: Target) -> str:
