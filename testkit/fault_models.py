@@ -12,6 +12,7 @@ from resil.rtl_harness.design.hardware import with_hardware
 from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.engine.workload import Workload
 from resil.rtl_harness.faults import Injection
+from testkit.clock_tree import NetlistMaker, as_synthesised
 from testkit.held import compared_bridges, compared_holds, compared_opens
 from testkit.pulses import compared_pulses
 
@@ -33,15 +34,21 @@ class ComparedFaults:
 
 
 def compared_faults(
-    model: str, target: Target, workload: Workload, number: int, seed: int, folder: Path
+    model: str,
+    target: Target,
+    workload: Workload,
+    number: int,
+    seed: int,
+    folder: Path,
+    made: NetlistMaker = as_synthesised,
 ) -> ComparedFaults:
     """Draw faults of one of `MODELS`, and compare engine and truth; the netlist goes to a folder."""
     if model not in PERMANENT:
-        pulses = compared_pulses(target, workload, number, seed, folder)
+        pulses = compared_pulses(target, workload, number, seed, folder, made=made)
         said = [_said(f"{pin}, cycle {cycle}", *both) for pin, cycle, *both in pulses.different]
         return ComparedFaults(said, pulses.outcomes)
     elaboration = with_hardware(target, elaborate(target))
-    both = PERMANENT[model](target, workload, elaboration, number, seed, folder)
+    both = PERMANENT[model](target, workload, elaboration, number, seed, folder, made=made)
     said = [_said(str(both.pins[at]), both.found[at], both.judged[at]) for at in both.different]
     return ComparedFaults(said, Counter(own.outcome.value for own in both.found))
 

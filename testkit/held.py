@@ -25,7 +25,6 @@ from resil.rtl_harness.logic.netlist import NOWHERE, TO_FLIP_FLOP, LogicNetlist
 from resil.rtl_harness.logic.open_pins import OpenHolder, open_sites
 from resil.rtl_harness.logic.sites import pin_sites
 from resil.rtl_harness.logic.stuck_engine import BRIDGED_NETS, OPEN_INPUTS, StuckEngine
-from resil.rtl_harness.logic.synthesis import joined_design, logic_netlist
 from resil.rtl_harness.logic.verilog import (
     DOMINANT,
     HELD,
@@ -34,6 +33,7 @@ from resil.rtl_harness.logic.verilog import (
     NetlistTarget,
     netlist_target,
 )
+from testkit.clock_tree import NetlistMaker, as_synthesised
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def _usable_pins(netlist: LogicNetlist) -> npt.NDArray[np.int64]:
     """Return the rows of all pins but those of clocks of flip-flops and of asynchronous loads."""
     pins = netlist.pins
     loads = (pins["consumer"] == TO_FLIP_FLOP) & (pins["column"] == 2)
-    gates = np.isin(pins["cell"], netlist.clock_gates[:, 0])
+    gates = np.isin(pins["cell"], netlist.clock_cells[:, 0])
     return np.flatnonzero(((pins["consumer"] != NOWHERE) | gates) & ~loads)
 
 
@@ -89,6 +89,7 @@ def compared_holds(
     seed: int,
     folder: Path,
     of: Callable[[LogicNetlist], npt.NDArray[np.int64]] = _usable_pins,
+    made: NetlistMaker = as_synthesised,
 ) -> ComparedHolds:
     """Return what the engine and the simulator of the netlist say of pins that are held.
 
@@ -100,13 +101,13 @@ def compared_holds(
         seed: Of the draw.
         folder: Where the netlist goes.
         of: Pins to draw from, by their rows; by default all but clocks of flip-flops and asynchronous loads.
+        made: Makes the netlist.
     """
-    netlist = logic_netlist(target, elaboration)
+    netlist, design = made(target, elaboration)
     sites = pin_sites(elaboration.sites, netlist)
     every = [(int(pin), value) for pin in of(netlist) for value in (0, 1)]
     chosen = random.Random(seed).sample(every, min(number, len(every)))
     # Flip-flops have the names of their registers in the netlist.
-    design = joined_design(target, elaboration)
     name_of = _namer(netlist, design)
     names = [name_of(pin, value) for pin, value in chosen]
     truth = netlist_target(target, elaboration, design, (), folder, names)
@@ -117,14 +118,20 @@ def compared_holds(
 
 
 def compared_opens(
-    target: Target, workload: Workload, elaboration: Elaboration, number: int, seed: int, folder: Path
+    target: Target,
+    workload: Workload,
+    elaboration: Elaboration,
+    number: int,
+    seed: int,
+    folder: Path,
+    *,
+    made: NetlistMaker = as_synthesised,
 ) -> ComparedHolds:
     """Return what both say of open inputs, drawn from all; arguments as of `compared_holds`."""
-    netlist = logic_netlist(target, elaboration)
+    netlist, design = made(target, elaboration)
     sites = open_sites(elaboration.sites, netlist)
     every = [(place, value) for place in range(len(sites.pins)) for value in (0, 1)]
     chosen = random.Random(seed).sample(every, min(number, len(every)))
-    design = joined_design(target, elaboration)
     name_of = _namer(netlist, design)
     names = [name_of(int(sites.pins[place]), value) for place, value in chosen]
     truth = netlist_target(target, elaboration, design, (), folder, opened=names)
@@ -138,7 +145,7 @@ def drawn_pairs(netlist: LogicNetlist, number: int, seed: int) -> list[NetPair]:
     """Return pairs of outputs of cells, drawn at random: dominant both ways, wired AND, or wired OR."""
     rng = random.Random(seed)
     pins = netlist.pins
-    gates = np.isin(pins["cell"], netlist.clock_gates[:, 0])
+    gates = np.isin(pins["cell"], netlist.clock_cells[:, 0])
     outputs = np.flatnonzero((pins["output"] == 1) & ~gates).tolist()
     name = netlist.pin_name
     found: dict[frozenset[str], NetPair] = {}
@@ -152,14 +159,20 @@ def drawn_pairs(netlist: LogicNetlist, number: int, seed: int) -> list[NetPair]:
 
 
 def compared_bridges(
-    target: Target, workload: Workload, elaboration: Elaboration, number: int, seed: int, folder: Path
+    target: Target,
+    workload: Workload,
+    elaboration: Elaboration,
+    number: int,
+    seed: int,
+    folder: Path,
+    *,
+    made: NetlistMaker = as_synthesised,
 ) -> ComparedHolds:
     """Return what both say of bridges between drawn outputs of cells; arguments as of `compared_holds`."""
-    netlist = logic_netlist(target, elaboration)
+    netlist, design = made(target, elaboration)
     pairs = drawn_pairs(netlist, number, seed)
     bridges = bridges_of(elaboration.sites, netlist, pairs)
     chosen = random.Random(seed).sample(range(len(bridges.faults)), min(number, len(bridges.faults)))
-    design = joined_design(target, elaboration)
     cells = [cell.name for cell in design.cells]
 
     def output(name: str) -> tuple[str, str]:
@@ -243,11 +256,10 @@ def compared_pairs(
         seed: Of the draw.
         folder: Where netlists go.
     """
-    netlist = logic_netlist(target, elaboration)
+    netlist, design = as_synthesised(target, elaboration)
     sites = pin_sites(elaboration.sites, netlist)
     usable = _usable_pins(netlist)
     rng = random.Random(seed)
-    design = joined_design(target, elaboration)
     named = _namer(netlist, design)
     found = []
     with FaultPairs(target, workload, elaboration, netlist, sites) as engine:

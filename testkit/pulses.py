@@ -17,8 +17,8 @@ from resil.rtl_harness.engine.workload import Workload
 from resil.rtl_harness.faults import Fault, Injection, Seen
 from resil.rtl_harness.logic.pulse_engine import PulseEngine
 from resil.rtl_harness.logic.sites import pulse_sites
-from resil.rtl_harness.logic.synthesis import joined_design, logic_netlist
 from resil.rtl_harness.logic.verilog import netlist_target
+from testkit.clock_tree import NetlistMaker, as_synthesised
 
 
 @dataclass(frozen=True)
@@ -30,14 +30,14 @@ class ComparedPulses:
         different: Pin, cycle, and both answers, of those with another answer.
         outcomes: By outcome.
         unseen: Pulses that left nothing after their cycle.
-        clock_gates: Pulses at clock gates.
+        clocks: Pulses at clock gates, and at buffers of clocks.
     """
 
     pulses: int
     different: list[tuple[str, int, Injection, Injection]]
     outcomes: Counter[str]
     unseen: int
-    clock_gates: int
+    clocks: int
 
 
 def compared_pulses(
@@ -48,6 +48,7 @@ def compared_pulses(
     folder: Path,
     workers: int = 2,
     last: int | None = None,
+    made: NetlistMaker = as_synthesised,
 ) -> ComparedPulses:
     """Draw pulses, at different cells as far as there are enough, and compare engine and truth.
 
@@ -58,13 +59,12 @@ def compared_pulses(
     masked are one where there are latches.
     """
     elaboration = with_hardware(target, elaborate(target, workload.parameters))
-    netlist = logic_netlist(target, elaboration)
+    netlist, design = made(target, elaboration)
     sites = pulse_sites(elaboration.sites, netlist)
     choose = np.random.default_rng(seed)
     all_sites = np.arange(sites.first, sites.table.size)
     chosen = choose.choice(all_sites, size=number, replace=number > len(all_sites)).tolist()
     cells = {site: netlist.names[int(netlist.pins["cell"][sites.pin(site)])] for site in chosen}
-    design = joined_design(target, elaboration)
     truth = netlist_target(target, elaboration, design, sorted(set(cells.values())), folder)
     with PulseEngine(target, workload, elaboration, netlist, sites, sweep=True) as engine:
         golden = engine.golden()
@@ -91,11 +91,11 @@ def compared_pulses(
         for f in sorted(found)
         if answer(found[f]) != answer(judged[f])
     ]
-    gates = {netlist.names[cell] for cell in netlist.clock_gates[:, 0].tolist()}
+    clocks = {netlist.names[cell] for cell in netlist.clock_cells[:, 0].tolist()}
     return ComparedPulses(
         len(found),
         different,
         Counter(one.outcome.value for one in found.values()),
         unseen,
-        sum(cells[f.site] in gates for f in found),
+        sum(cells[f.site] in clocks for f in found),
     )

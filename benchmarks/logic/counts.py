@@ -30,7 +30,7 @@ def main() -> int:
         "target",
         "cells",
         "flip-flops",
-        "clock gates",
+        "clock cells",
         "sites of pulses",
         "classes",
         "stuck pins",
@@ -51,7 +51,7 @@ def main() -> int:
         )
         by_block = ", ".join(f"{block} {count:,}" for block, count in sorted(blocks.items()))
         counts = (
-            *(netlist.cells, storing, len(netlist.clock_gates), len(pulses.pins)),
+            *(netlist.cells, storing, len(netlist.clock_cells), len(pulses.pins)),
             *(collapsed_pulses(netlist, pulses).classes, 2 * len(pins.pins), collapsed_pins(netlist).classes),
             dominance_collapsed_pins(netlist).classes,
             2 * len(open_sites(elaboration.sites, netlist).pins),

@@ -63,7 +63,7 @@ def main() -> int:
         outcomes = ", ".join(f"{count:,} {outcome}" for outcome, count in found.outcomes.most_common())
         print(
             f"{name}: {found.pulses:,} pulses, {len(found.different)} different; {found.unseen:,} left "
-            f"nothing after their cycle; {found.clock_gates} at clock gates; {outcomes}; "
+            f"nothing after their cycle; {found.clocks} at clocks; {outcomes}; "
             f"{time.monotonic() - began:.0f} s",
             flush=True,
         )

@@ -22,6 +22,8 @@ from resil.stats.evidence import Evidence
 from resil.stats.intervals import Interval
 from resil.stats.technology import RawRates
 
+_TREES = "clock and reset trees but clock gates, buffers that the netlist has, and what drives resets"
+
 
 def assumptions_of_use(
     campaign: Campaign,
@@ -199,7 +201,7 @@ def _scope(campaign: Campaign, bits: Mapping[str, int], runs: NamedRuns) -> str:
     logic = "transients in logic and in clock and reset trees"
     if isinstance(runs.logic, NamedRun):
         what = f"{what} The safety rows take transients in logic, too ({runs.logic.origin})."
-        logic = "transients in clock and reset trees but clock gates and what drives resets"
+        logic = f"transients in {_TREES}"
     if isinstance(runs.permanent, NamedRun) and not runs.permanent.without:
         what = f"{what} They take permanent faults of storage and of logic ({runs.permanent.origin})."
     elif campaign.safety is not None:
@@ -218,12 +220,13 @@ def _scope(campaign: Campaign, bits: Mapping[str, int], runs: NamedRuns) -> str:
         logic = f"permanent faults {own}of clock and reset trees"
         if campaign.faults.logic:
             others = {OPEN: "stuck pins and bridges", BRIDGE: "stuck pins and open wires"}
-            logic = f"{logic}, {others.get(campaign.faults.model, 'open and shorted wires')}"
+            beyond = "" if campaign.faults.model in others else " but for cells that the netlist has"
+            logic = f"{logic}{beyond}, {others.get(campaign.faults.model, 'open and shorted wires')}"
     if campaign.faults.pulses:
         return (
             f"Pulses of one cycle at {bits[LOGIC]:,} outputs of cells of the synthesised netlist of the "
-            f"design under test.{without} Not assessed: upsets of storage, permanent faults, clock and reset "
-            "trees but clock gates and what drives resets, memories outside the design, and common causes."
+            f"design under test.{without} Not assessed: upsets of storage, permanent faults, {_TREES}, "
+            "memories outside the design, and common causes."
         )
     if campaign.faults.external:
         return (

@@ -320,7 +320,8 @@ def _fault_note(campaign: Campaign) -> str:
             "Every fault is a pulse at the output of a cell that lasts one cycle: logical masking is "
             f"simulated exactly. Timing and attenuation leave a part of {rates.derating:.3g} of the pulses, "
             f"which is in the rates; without it every FIT here is {1.0 / rates.derating:.3g} times as large. "
-            "Clock and reset are ideal: of their trees there are clock gates and what drives resets alone. "
+            "Clock and reset are ideal but for clock gates, buffers that the netlist has, and what drives "
+            "resets: a pulse at a clock takes an edge away or lets one pass, and makes none within a cycle. "
             "Upsets of storage are not in these figures."
         )
     if campaign.faults.permanent:

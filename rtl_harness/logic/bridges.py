@@ -243,7 +243,7 @@ def bridges_of(storage: SiteTable, netlist: LogicNetlist, pairs: Sequence[NetPai
 def _nets(netlist: LogicNetlist, pairs: Sequence[NetPair]) -> list[tuple[int, int]]:
     """Return the nets of each pair; what is wrong is an error, all at once."""
     clocks = set(netlist.pins["net"][netlist.pins["consumer"] == NOWHERE].tolist())
-    clocks |= set(netlist.clock_gates[:, 1].tolist())
+    clocks |= set(netlist.clock_cells[:, 1].tolist())
     wrong: list[str] = []
     of: dict[str, int] = {}
     for name in dict.fromkeys(name for pair in pairs for name in (pair.first, pair.second)):

@@ -8,7 +8,6 @@ takes one. What closes the design goes through `Cycle`, as in the gates of the f
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -26,6 +25,7 @@ from resil.rtl_harness.engine.fast.gates.logic import READ as READ_GATE
 from resil.rtl_harness.engine.fast.gates.moments import LATCH, READ, Moment, Part, Parts, UnsupportedError
 from resil.rtl_harness.engine.fast.gates.word_cells import Bit, parts_of
 from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.logic.clocks import Clocks
 from resil.rtl_harness.logic.expand import AND, BUFFER, MUX, NOT, OR, Expanded, expanded
 from resil.rtl_harness.logic.joined import Cell, Joined
 from resil.rtl_harness.logic.netlist import (
@@ -94,16 +94,16 @@ class _Builder:
         self.elaboration = elaboration
         self.parts = Parts()
         self.clock = design.ports[target.clock][0]
+        self.clocks = Clocks(design, self.clock)
         reset = design.ports[target.reset][0]
         self.known: dict[Bit, Net] = {"1": ONE, reset: 1 if target.reset_active_low else 0}
         self.kept: list[tuple[int, tuple[Bit, ...], Bit]] = []  # operation, operands, output
-        self.enables: dict[tuple[Bit, ...], Bit] = {}
+        self.runs: dict[Bit, Bit] = {}  # by the output of a clock gate: 1 while that clock runs
         self.flip_flops: list[FlipFlop] = []
         self.values: list[int] = []
         self.latches: list[Bit] = []
         self.writes: list[Write] = []
         self.left_out: dict[str, str] = {}  # reason by name of cell
-        self.early: set[Bit] = set()  # what flip-flops of the falling edge depend on
         self.late: set[int] = (
             set()
         )  # numbers of kept gates that say what flip-flops take: just before the edge
@@ -113,23 +113,23 @@ class _Builder:
         self.registers: dict[Net, str] = {}  # names of the source by the net of what is stored
         # By cell: name, whether an output, bit, and consumer: kept gate and column, or flip-flop and column.
         self.pins: list[list[tuple[str, bool, Bit, int, int, int]]] = [[] for _ in design.cells]
-        self.gates_of = {c.outputs[CLOCK_GATE_PINS[2]]: c for c in design.cells if c.type.clock_gate}
 
     def netlist(self, liberty: str) -> LogicNetlist:
         """Return all of it."""
         self.left_out |= dict.fromkeys(self.design.no_cells, NO_CELL)
-        within = self._within()
+        buffers = self.clocks.buffers
         for number, cell in enumerate(self.design.cells):
-            if cell.type.flip_flop is None and not cell.type.clock_gate:
-                self._combinational(number, cell, cell.name in within)
+            if cell.type.flip_flop is None and not cell.type.clock_gate and cell.name not in buffers:
+                self._combinational(number, cell, cell.name in self.clocks.within)
         for number, cell in enumerate(self.design.cells):
-            if cell.type.clock_gate:
+            if cell.type.clock_gate and cell.outputs:
                 self._clock_gate(number, cell)
+            elif cell.name in buffers:
+                self._clock_buffer(number, cell)
         for number, cell in enumerate(self.design.cells):
             if cell.type.flip_flop is not None:
                 self._flip_flop(number, cell)
         reads = self._others()
-        self._check_clock_uses()
         self.writes.sort(key=lambda write: write.order)
         cycle = _NetlistCycle(self.parts, self.known, self.clock, self.flip_flops, self.writes)
         return self._numbered(cycle, reads, liberty)
@@ -148,65 +148,6 @@ class _Builder:
             self.known.setdefault(output, self.parts.logic.net())
         self.kept.append((operation, operands, output))
         return len(self.kept) - 1, output
-
-    # What changes within a cycle: it cannot be gates that are evaluated once in each.
-
-    def _clocked_by(self, bit: Bit) -> tuple[Bit, tuple[Bit, ...]]:
-        """Return the clock behind all clock gates, and what enables these."""
-        enables: list[Bit] = []
-        while bit in self.gates_of:
-            cell = self.gates_of[bit]
-            enables.append(self.design.source(cell.outputs[CLOCK_GATE_PINS[2]]))
-            bit = self.design.source(cell.inputs[CLOCK_GATE_PINS[1]])
-        return bit, tuple(sorted(enables, key=str))
-
-    def _within(self) -> set[str]:
-        """Return cells that have to be looked at more than once in a cycle."""
-        design = self.design
-        odd_clocks, odd_inputs, odd_outputs = [], [], [self.clock]
-        of_clocks: defaultdict[Bit, list[Bit]] = defaultdict(list)
-        for clock, rising, taken, given in self._stored():
-            root, _ = self._clocked_by(clock)
-            if self._is_odd(root, rising):
-                odd_clocks.append(root)
-                odd_inputs += taken
-                odd_outputs += given
-                of_clocks[root] += taken
-        for latch in design.latches:
-            odd_clocks += [*latch.inputs["E"], *latch.inputs.get("R", [])]
-            odd_inputs += latch.inputs["D"]
-            odd_outputs += latch.driven
-        for write in design.writes:
-            root, _ = self._clocked_by(write.clock)
-            if self._is_odd(root, write.rising):
-                odd_clocks.append(root)
-                odd_inputs += [*write.address, *write.data, *write.enable]
-        # A clock that logic makes of the design's may have its edge with the falling one of that.
-        on_clock = design.before([self.clock])
-        clocks = {bit for cell in design.cells if cell.name in on_clock for bit in cell.outputs.values()}
-        clocks |= {self.clock, *(bit for _, pins, _ in design.bench_cells for bit in pins["Y"])}
-        falling = [bit for root, taken in of_clocks.items() if root in clocks for bit in taken]
-        behind = design.behind(falling)
-        taken = [bit for cell in design.cells if cell.name in behind for bit in cell.inputs.values()]
-        self.early = {*design.sources([*falling, *taken])}
-        odd_clocks = [bit for bit in odd_clocks if bit != self.clock]
-        return design.behind([*odd_clocks, *odd_inputs]) | design.before(odd_outputs)
-
-    def _is_odd(self, root: Bit, rising: bool) -> bool:
-        """Whether what is stored changes at another moment than the rising edge of the design's clock."""
-        return root != self.clock or not rising
-
-    def _stored(self) -> Iterator[tuple[Bit, bool, list[Bit], list[Bit]]]:
-        """Yield clock, whether its rising edge, inputs and outputs of each flip-flop of design and bench."""
-        for f in self.design.bench_flip_flops:
-            yield f.clock, f.rising, [f.d], [f.q]
-        for cell in self.design.cells:
-            group = cell.type.flip_flop
-            if group is not None:
-                clock, rising = cell.level(group.clock)
-                taken = [cell.inputs[pin] for pin in group.next_state.pins if pin in cell.inputs]
-                given = [*cell.outputs.values()]
-                yield self.design.source(clock), rising, self.design.sources(taken), given
 
     # Cells.
 
@@ -252,6 +193,8 @@ class _Builder:
             either, opened = self._keep(OR, (opened, cell.inputs[pin]))
             inputs.append((pin, False, cell.inputs[pin], TO_GATE, either, 2))
         gate, _ = self._keep(BUFFER, (opened,), bit)
+        if self._looks_late(cell):
+            self.late.update((gate, *(own[4] for own in inputs)))
         first = inputs[0][4] if inputs else gate
         names = cell.type.clock_gate_pins if cell.is_own else CLOCK_GATE_PINS
         self.pins[number] = [
@@ -261,11 +204,27 @@ class _Builder:
             *inputs,
         ]
 
+    def _looks_late(self, cell: Cell) -> bool:
+        """Whether a cell is a clock gate that looks at its enable just before the rising edge."""
+        bit = cell.outputs.get(CLOCK_GATE_PINS[2]) if cell.type.clock_gate else None
+        return bit is not None and self.clocks.edge(bit, True)[1]
+
+    def _clock_buffer(self, number: int, cell: Cell) -> None:
+        """Take a buffer of the clock's tree: as the output of a clock gate, its net is 1 while it runs."""
+        ((output, bit),) = cell.outputs.items()
+        own = self.clocks.of(bit)
+        assert own is not None
+        gate, _ = self._keep(BUFFER, (self._running(own.clock) or "1",), bit)
+        self.pins[number] = [
+            (output, True, bit, TO_GATE, gate, 4),
+            (own.pin, False, own.clock, NOWHERE, -1, -1),
+        ]
+
     def _flip_flop(self, number: int, cell: Cell) -> None:
         group = cell.type.flip_flop
         assert group is not None
         clock, rising = cell.level(group.clock)
-        if self._is_odd(self._clocked_by(self.design.source(clock))[0], rising):
+        if self.clocks.is_odd(self.design.source(clock), rising):
             self._odd_flip_flop(number, cell, group)
             return
         state, pins = self._new(), self.pins[number]
@@ -307,7 +266,7 @@ class _Builder:
                 for pin, (gate, column) in own.takes.items()
                 if pin in cell.inputs
             ]
-        root, taken, at = self._gated(clock, state, d)
+        taken, at = self._gated(clock, state, d)
         if plain:
             consumer = (TO_FLIP_FLOP, row, 1) if at < 0 else (TO_GATE, at, 2)
             pins.append((group.next_state.name, False, d, *consumer))
@@ -317,8 +276,8 @@ class _Builder:
             for level in (group.clear, group.preset)
             if level is not None
         ]
-        self._add_flip_flop(cell, group, state, taken, (root, rising))
-        if self.early.intersection(cell.outputs[pin] for pin in outputs):
+        self._add_flip_flop(cell, group, state, taken)
+        if self.clocks.early.intersection(cell.outputs[pin] for pin in outputs):
             # A pin that is held from the release of reset on would be taken by a falling edge before it.
             self.left_out[cell.name], self.pins[number] = FALLING_EDGE, []
 
@@ -348,15 +307,8 @@ class _Builder:
         )
         for operation, operands, output in own.gates:
             self._part(operation, operands, output)
-        clock, rising = cell.level(group.clock)
-        root, enables = self._clocked_by(self.design.source(clock))
-        taken = own.gates[-1][2]
-        if enables:
-            if not rising:
-                raise UnsupportedError(f"{cell.name} takes the falling edge of a clock that is gated")
-            taken = self.design.new_bit()
-            self._part(MUX, (state, own.gates[-1][2], self._enabled(enables)), taken)
-        self._add_flip_flop(cell, group, state, taken, (root, rising))
+        taken = self._gated_within(cell.level(group.clock)[0], state, own.gates[-1][2])
+        self._add_flip_flop(cell, group, state, taken)
 
     def _outputs(self, cell: Cell, group: FlipFlopGroup) -> dict[str, Expression]:
         """Return what the outputs of a flip-flop that are connected give: what it stores, or its inverse."""
@@ -366,10 +318,8 @@ class _Builder:
                 raise UnsupportedError(f"{cell.name}: {pin} is neither what it stores nor its inverse")
         return found
 
-    def _add_flip_flop(
-        self, cell: Cell, group: FlipFlopGroup, state: Bit, taken: Bit, edge: tuple[Bit, bool]
-    ) -> None:
-        """Note a flip-flop; `edge` is its clock, and whether it takes the rising edge."""
+    def _add_flip_flop(self, cell: Cell, group: FlipFlopGroup, state: Bit, taken: Bit) -> None:
+        """Note a flip-flop."""
         if group.clear is not None and group.preset is not None:
             raise UnsupportedError(f"{cell.name}: a flip-flop with both set and reset ({cell.type.name})")
         load: Bit = "0"
@@ -378,25 +328,50 @@ class _Builder:
             if level is not None:
                 bit, high = cell.level(level)
                 load, active, value = bit, int(high), forced
+        clock, rising = cell.level(group.clock)
+        edge = self.clocks.edge(self.design.source(clock), rising)
+        if edge != (self.clock, True):
+            taken = self._forced(taken, load, active, value)
         self.flip_flops.append(FlipFlop(state, taken, *edge, self.design.source(load), active))
         self.values.append(value)
 
-    def _gated(self, clock: Bit, q: Bit, d: Bit) -> tuple[Bit, Bit, int]:
-        """Return the clock behind its gates, what is taken at its edge, and the gate that lets it, or -1."""
-        root, enables = self._clocked_by(self.design.source(clock))
-        if not enables:
-            return root, self.design.source(d), -1
-        gate, taken = self._keep(MUX, (q, d, self._enabled(enables)))
+    def _gated(self, clock: Bit, q: Bit, d: Bit) -> tuple[Bit, int]:
+        """Return what is taken at an edge of a clock, and the gate that lets it while that runs, or -1."""
+        runs = self._running(self.design.source(clock))
+        if runs is None:
+            return self.design.source(d), -1
+        gate, taken = self._keep(MUX, (q, d, runs))
         self.late.add(gate)
-        return root, taken, gate
+        return taken, gate
 
-    def _enabled(self, enables: tuple[Bit, ...]) -> Bit:
-        """Return the bit that is 1 if all these are."""
-        if len(enables) == 1:
-            return enables[0]
-        if enables not in self.enables:
-            self.enables[enables] = self._keep(AND, (self._enabled(enables[:-1]), enables[-1]))[1]
-        return self.enables[enables]
+    def _gated_within(self, clock: Bit, q: Bit, d: Bit) -> Bit:
+        """Return what is taken at an edge of a clock by what changes within a cycle."""
+        runs = self._running(self.design.source(clock))
+        if runs is None:
+            return d
+        taken = self.design.new_bit()
+        self._part(MUX, (q, d, runs), taken)
+        return taken
+
+    def _forced(self, d: Bit, load: Bit, active: int, value: int) -> Bit:
+        """Return what is taken within a cycle: what an asynchronous load sets, while it acts."""
+        if load == "0" or value < 0:
+            return d
+        taken, forced = self.design.new_bit(), str(value)
+        self._part(MUX, (d, forced, load) if active else (forced, d, load), taken)
+        return taken
+
+    def _running(self, clock: Bit) -> Bit | None:
+        """Return the bit that is 1 while a clock runs; None if it always does, whatever is struck."""
+        own = self.clocks.of(clock)
+        if own is None:
+            return None
+        above = self._running(own.clock)
+        if own.is_gate and above is not None:
+            if clock not in self.runs:
+                self.runs[clock] = self._keep(AND, (above, clock))[1]
+            return self.runs[clock]
+        return clock if own.is_gate or own.cell.name in self.clocks.buffers else above
 
     # What is no cell of the library: the bench, memories, latches.
 
@@ -406,8 +381,11 @@ class _Builder:
             self._bench_cell(kind, pins, parameters)
         for f in self.design.bench_flip_flops:
             self.known[f.q] = self.parts.logic.net()
-            root, taken, _ = self._gated(f.clock, f.q, f.d)
-            self.flip_flops.append(FlipFlop(f.q, taken, root, f.rising, f.load, f.active))
+            odd = self.clocks.is_odd(f.clock, f.rising)
+            taken = self._gated_within(f.clock, f.q, f.d) if odd else self._gated(f.clock, f.q, f.d)[0]
+            taken = self._forced(taken, f.load, f.active, f.value) if odd else taken
+            edge = self.clocks.edge(f.clock, f.rising)
+            self.flip_flops.append(FlipFlop(f.q, taken, *edge, f.load, f.active))
             self.values.append(f.value)
         for latch in self.design.latches:
             self.latches.append(latch.driven[0])
@@ -418,13 +396,12 @@ class _Builder:
             reads.append(read.memory)
             self.parts.add(Part(READ, {"A": list(read.address)}, parameters, list(read.data)))
         for write in self.design.writes:
-            root, enables = self._clocked_by(write.clock)
-            enable = write.enable
-            if enables:
-                gated = self._enabled(enables)
-                made = {bit: self._keep(AND, (bit, gated))[1] for bit in dict.fromkeys(enable)}
+            runs, enable = self._running(write.clock), write.enable
+            if runs is not None:
+                made = {bit: self._keep(AND, (bit, runs))[1] for bit in dict.fromkeys(enable)}
                 enable = [made[bit] for bit in enable]
-            own = (root, write.rising, write.address, write.data, enable)
+            edge = self.clocks.edge(write.clock, write.rising)
+            own = (*edge, write.address, write.data, enable)
             self.writes.append(Write(write.name, write.memory, write.order, *own))
         return reads
 
@@ -433,22 +410,6 @@ class _Builder:
         for inputs, width in parts_of(kind, pins, parameters):
             self.parts.add(Part(kind, inputs, parameters, pins["Y"][first : first + width]))
             first += width
-
-    def _check_clock_uses(self) -> None:
-        """A gated clock is nothing but a clock: its bit has the net of what enables it."""
-        if not self.gates_of:
-            return
-        design = self.design
-        used = [
-            bit for cell in design.cells for pin, bit in cell.inputs.items() if not cell.is_clock_pin(pin)
-        ]
-        used += [bit for _, pins, _ in design.bench_cells for bits in pins.values() for bit in bits]
-        used += [bit for latch in design.latches for bits in latch.inputs.values() for bit in bits]
-        used += [bit for f in design.bench_flip_flops for bit in (f.d, f.load)]
-        used += [bit for read in design.reads for bit in read.address]
-        used += [bit for w in design.writes for bits in (w.address, w.data, w.enable) for bit in bits]
-        if found := next((self.gates_of[bit] for bit in used if bit in self.gates_of), None):
-            raise UnsupportedError(f"the clock that {found.name} gates is used as data")
 
     # Numbers of all nets.
 
@@ -466,13 +427,12 @@ class _Builder:
             now.nets(part.driven)
         sensitive = cycle.sensitive()
         low = cycle.low
-        gated_clocks = {cell.outputs[CLOCK_GATE_PINS[2]] for cell in design.cells if cell.type.clock_gate}
         kept = [
-            self._kept_gate(low if number in self.late or gate[2] in gated_clocks else now, gate)
+            self._kept_gate(low if number in self.late else now, gate)
             for number, gate in enumerate(self.kept)
         ]
         pin_nets = [
-            [(low if cell.type.clock_gate else now).net(design.source(pin[2])) for pin in own]
+            [(low if self._looks_late(cell) else now).net(design.source(pin[2])) for pin in own]
             for cell, own in zip(design.cells, self.pins, strict=True)
         ]
         reads = self.parts.reads
@@ -526,10 +486,11 @@ class _Builder:
         cells = design.cells
         types, type_of = _numbers(cell.type.name for cell in cells)
         blocks, block_of = _numbers(cell.block for cell in cells)
-        gated = [
-            (i, number(now.net(cell.outputs[CLOCK_GATE_PINS[2]])))
+        # Of either kind of cell the first pin is the output.
+        handing = [
+            (i, number(pin_nets[i][0]))
             for i, cell in enumerate(cells)
-            if cell.type.clock_gate
+            if (cell.type.clock_gate and cell.outputs) or cell.name in self.clocks.buffers
         ]
         names = self._names()
         return LogicNetlist(
@@ -545,7 +506,7 @@ class _Builder:
             np.array(values, np.int32),
             np.array(copies, np.int32),
             np.array(constants, np.int32).reshape(-1, 2),
-            np.array(gated, np.int32).reshape(-1, 2),
+            np.array(handing, np.int32).reshape(-1, 2),
             self._without_sites(names),
             tied,
             np.array(sorted({*renumbered(exits)}), np.int32),

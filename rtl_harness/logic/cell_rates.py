@@ -70,7 +70,7 @@ def relative_rates(
 ) -> dict[str, float]:
     """Return how often faults come at a site of each class, beside the mean of all.
 
-    A class of clock gates or of cells that drive resets holds several types: it has their mean.
+    A class of clock trees or of cells that drive resets holds several types: it has their mean.
 
     Args:
         netlist: The cells.

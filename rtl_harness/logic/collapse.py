@@ -139,12 +139,12 @@ def _pin_classes(netlist: LogicNetlist) -> tuple[list[int], _Joined, Callable[[i
                 joined.join(2 * place + value, 2 * y + output)
     own: list[int] = []
     extra = 2 * (nets + 3 * len(gates))
-    clock_gates = dict(netlist.clock_gates.tolist())
+    clock_cells = dict(netlist.clock_cells.tolist())
     for number, (cell, _, output, net, consumer, row, column) in enumerate(pins.tolist()):
         for value in (0, 1):
-            if output and cell in clock_gates:
+            if output and cell in clock_cells:
                 # A gated clock that stands still, at whichever level: the register enable is 0.
-                own.append(joined.root(2 * clock_gates[cell]))
+                own.append(joined.root(2 * clock_cells[cell]))
             elif output:
                 own.append(joined.root(2 * net + value))
             elif consumer == TO_GATE:

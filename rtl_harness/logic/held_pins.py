@@ -47,7 +47,7 @@ class PinHolder:
     def __init__(self, netlist: LogicNetlist, state: npt.NDArray[np.integer[Any]]) -> None:
         self._netlist = netlist
         self._state = state
-        self._clock_gates = dict(netlist.clock_gates.tolist())
+        self._clock_cells = dict(netlist.clock_cells.tolist())
         self._gates = netlist.gates.gates
         self._flip_flop = self._flip_flops()
         self._only = self._consumers()
@@ -67,9 +67,9 @@ class PinHolder:
         row = self._netlist.pins[pin]
         at, column, consumer = int(row["row"]), int(row["column"]), int(row["consumer"])
         cell = int(row["cell"])
-        if cell in self._clock_gates and (row["output"] or consumer == NOWHERE):
+        if cell in self._clock_cells and (row["output"] or consumer == NOWHERE):
             # A clock that stands still has no edge, at whichever level; nor has one without its own clock.
-            return (HeldPin(PinKind.NET, int(self._clock_gates[cell]), 0),)
+            return (HeldPin(PinKind.NET, int(self._clock_cells[cell]), 0),)
         if row["output"] and consumer in (TO_GATE, TO_FLIP_FLOP):
             net = int(row["net"])
             return (HeldPin(PinKind.NET, net, value), *self._stored_again.get(net, ()))

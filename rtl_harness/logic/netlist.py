@@ -81,8 +81,8 @@ class LogicNetlist:
         copies: Rows of `gates.flip_flops` that are variables of the source code equal to another one, whose
             flip-flop serves for both: no cell stands for them, (n,).
         constants: Site and value of bits of the source code that synthesis found to be constant, (n, 2).
-        clock_gates: Cell, and net that is 1 while its clock runs (its output pin is on that net), of each,
-            (n, 2).
+        clock_cells: Cell, and net that is 1 while its clock runs (its output pin is on that net), of each
+            clock gate, and of each buffer and inverter that gives nothing but a clock, (n, 2).
         left_out: Cells that have no sites, by name.
         tied: Row of each input pin that the design under test itself ties to a constant, and that, (n, 2).
         exits: Nets that leave the design under test, or that cells without sites take: what becomes of them
@@ -104,7 +104,7 @@ class LogicNetlist:
     reset_values: Ints
     copies: Ints
     constants: Ints
-    clock_gates: Ints
+    clock_cells: Ints
     left_out: Mapping[str, LeftOut]
     tied: Ints
     exits: Ints
@@ -146,7 +146,7 @@ class LogicNetlist:
 
 _NAMES = ("names", "types", "blocks", "pin_names", "flip_flop_types")
 _ARRAYS = (
-    *("type_of", "block_of", "first_pin", "reset_values", "copies", "constants", "clock_gates"),
+    *("type_of", "block_of", "first_pin", "reset_values", "copies", "constants", "clock_cells"),
     *("tied", "exits"),
 )
 

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from resil.rtl_harness.design.sites import Kind, Site, SiteTable, StorageElement
+from resil.rtl_harness.logic.expand import BUFFER, NOT
 from resil.rtl_harness.logic.netlist import NO_CELL, TO_GATE, Ints, LeftOut, LogicNetlist
 
 LOGIC = cast(Kind, "logic")
@@ -19,8 +20,12 @@ LOGIC = cast(Kind, "logic")
 ALL_PINS, CLOSES_LOOP = "*", "closes_loop"
 """Of `NoSite`: the pins of what is no cell, and why a bridge has no site."""
 
-CLOCK, RESET = "clock gate", "reset"
-"""Classes of cells one pulse of which strikes many registers; the class of any other cell is its type."""
+CLOCK, RESET = "clock", "reset"
+"""Classes of cells one pulse of which strikes many registers; the class of any other cell is its type.
+
+Clock gates, and buffers and inverters of a clock's tree, are of the first. What drives an asynchronous load,
+by itself or through buffers and inverters, is of the second, and these are.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +108,7 @@ class LogicSites:
 
 
 def pulse_sites(storage: SiteTable, netlist: LogicNetlist) -> LogicSites:
-    """Return the sites of pulses: the outputs of gates and of clock gates, not those of flip-flops."""
+    """Return the sites of pulses: the outputs of gates and of clock trees, not those of flip-flops."""
     return sites_of_pins(
         storage, netlist, struck_outputs(netlist), lambda own: () if own.stores else own.outputs
     )
@@ -145,8 +150,8 @@ def sites_of_pins(
     """
     cells = netlist.pins["cell"][chosen]
     owners, widths = np.unique(cells, return_counts=True)
-    resets = set(netlist.gates.flip_flops[:, 2].tolist()) - {0, 1}
-    gates = set(netlist.clock_gates[:, 0].tolist())
+    resets = _reset_nets(netlist)
+    clocks = set(netlist.clock_cells[:, 0].tolist())
     outputs = netlist.pins["net"][netlist.first_pin[:-1][owners]] if len(owners) else np.zeros(0, np.int32)
     elements = [
         StorageElement(
@@ -154,7 +159,7 @@ def sites_of_pins(
             LOGIC,
             width,
             block=netlist.block(cell),
-            register_class=CLOCK if cell in gates else RESET if net in resets else netlist.cell_type(cell),
+            register_class=CLOCK if cell in clocks else RESET if net in resets else netlist.cell_type(cell),
         )
         for cell, width, net in zip(owners.tolist(), widths.tolist(), outputs.tolist(), strict=True)
     ]
@@ -173,6 +178,16 @@ def behind(
 ) -> SiteTable:
     """Return storage with further elements behind it, and what is left out of these."""
     return PinTable((*storage.elements, *elements), storage.absent, no_sites=tuple(no_sites))
+
+
+def _reset_nets(netlist: LogicNetlist) -> set[int]:
+    """Return nets that asynchronous loads are, and those from which buffers and inverters lead to them."""
+    found = set(netlist.gates.flip_flops[:, 2].tolist())
+    gates = netlist.gates.gates
+    for _, a, *_, y in reversed(gates[np.isin(gates[:, 0], (BUFFER, NOT))].tolist()):
+        if y in found:
+            found.add(a)
+    return found - {0, 1}
 
 
 def types_text(netlist: LogicNetlist, blocks: Iterable[str] = ()) -> str:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from resil.rtl_harness.engine.fast.gates.logic import READ
 from resil.rtl_harness.logic.expand import operand_columns
-from resil.rtl_harness.logic.netlist import TO_GATE, LogicNetlist
+from resil.rtl_harness.logic.netlist import NOWHERE, TO_GATE, LogicNetlist
 from resil.rtl_harness.logic.proof import GIVES
 
 
@@ -44,8 +44,16 @@ def constant_pins(netlist: LogicNetlist) -> Mapping[int, int]:
         given = {GIVES[operation](*(*chosen, 0, 0)[:3]) for chosen in product(*choices)}
         if len(given) == 1:
             known[y] = given.pop()
+    clocks = _of_clocks(netlist)
     on_nets = {pin: known[net] for pin, net in enumerate(pins["net"].tolist()) if net in known}
-    return {**on_nets, **tied}
+    return {pin: value for pin, value in {**on_nets, **tied}.items() if not clocks[pin]}
+
+
+def _of_clocks(netlist: LogicNetlist) -> npt.NDArray[np.bool_]:
+    """Return which pins a clock is on: the net of one is 1 while it runs, which is no level that it has."""
+    pins = netlist.pins
+    handing = np.isin(pins["cell"], netlist.clock_cells[:, 0]) & (pins["output"] == 1)
+    return np.asarray(handing | (pins["consumer"] == NOWHERE))
 
 
 def _without_inputs(netlist: LogicNetlist) -> set[int]:

@@ -37,7 +37,7 @@ from resil.rtl_harness.logic.netlist import LogicNetlist, packed_netlist, unpack
 _HERE = Path(__file__).parent
 _SIDE = _HERE / "synthesis_side.py"
 _RESULT, _MAPPED, _BENCH = "netlist.npz", "mapped.json", "bench.json"
-_MORE = ("build.py", "netlist.py", "joined.py", "expand.py", "order.py")
+_MORE = ("build.py", "clocks.py", "netlist.py", "joined.py", "expand.py", "order.py")
 _OWN = [_HERE / name for name in ("synthesis_side.py", "synthesis.py", *_MORE)]
 _OWN.append(_HERE.parent / "design" / "cells.py")
 _GATES = _HERE.parent / "engine" / "fast" / "gates"

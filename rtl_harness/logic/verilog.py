@@ -24,6 +24,7 @@ from resil.rtl_harness.design.sites import Absent, Hardware, Kind, SiteTable, St
 from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.engine.fast.gates.word_cells import Bit
 from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.logic.clocks import Clocks
 from resil.rtl_harness.logic.joined import Cell, Joined
 
 PULSES, HELD, KEPT = "pulse_q", "held_q", "kept_q"
@@ -79,9 +80,11 @@ def netlist_target(
         target: The design.
         elaboration: Its storage.
         design: Its cells.
-        chosen: Names of cells that pulses are to strike; of a clock gate a pulse inverts its enable.
-        held: Pins that are to be held; none that load asynchronously, and clock pins of clock gates alone.
-        opened: Inputs that are to be open, of cells that are no clock gates; likewise.
+        chosen: Names of cells that pulses are to strike; of a clock gate a pulse inverts its enable, of a
+            buffer of the clock's tree the phase of the clock that begins with the next edge.
+        held: Pins that are to be held; none that load asynchronously, and of clock pins those of clock gates
+            and buffers alone.
+        opened: Inputs that are to be open, of cells that are no clock gates or such buffers; likewise.
         bridged: Outputs of cells that are to be bridged.
         folder: Where the sources go, which are copies but for the name of the design's module.
 
@@ -162,6 +165,8 @@ class _VerilogWriter:
         self.target = target
         self.design = design
         self.module = design.dut_module
+        self.clock = design.ports[target.clock][0]
+        self.clocks = Clocks(design, self.clock)
         self.inside = f"{target.dut}."
         known = {cell.name for cell in design.cells}
         if missing := [name for name in chosen if name not in known]:
@@ -191,8 +196,10 @@ class _VerilogWriter:
         """Return the module."""
         ports, driven = self._ports()
         for cell in self.design.cells:
-            if cell.type.clock_gate:
+            if cell.type.clock_gate and cell.outputs:
                 self._clock_gate(cell)
+            elif cell.name in self.clocks.buffers:
+                self._clock_buffer(cell)
             elif cell.type.flip_flop is None:
                 for pin, function in cell.type.outputs.items():
                     if pin in cell.outputs and function is not None:
@@ -203,10 +210,10 @@ class _VerilogWriter:
         self._memories()
         if self.chosen:
             self._store(PULSES, len(self.chosen))
-            clock = self._name(self.design.ports[self.target.clock][0])
+            clock = self._name(self.clock)
             self.lines.append(f"always_ff @(posedge {clock}) {PULSES} <= '0;")
         if self.holding:
-            clock = self._name(self.design.ports[self.target.clock][0])
+            clock = self._name(self.clock)
             self.lines.append(f"always_ff @(posedge {clock}) {HELD} <= {HELD};")
             self._store(HELD, self.holding)
             self.lines.append(f"initial {HELD} = '0;")
@@ -323,6 +330,29 @@ class _VerilogWriter:
         # A clock that is held has no edge; to go to 1 would be one, which a fault from the beginning has not.
         still = [f"{HELD}[{bit}]" for pin in names[1:] for bit, _ in self.held.get((cell.name, pin), ())]
         self._assign(gated, " & ".join([self._name(clock), held, *(f"~{own}" for own in still)]))
+
+    def _clock_buffer(self, cell: Cell) -> None:
+        """Write a buffer of the clock's tree: a pulse inverts it for the phase of the clock after an edge.
+
+        That is the edge which registers behind it take next, and both if they take both. Held it stays at the
+        level that it has while the clock is low, as the clock does in reset.
+        """
+        ((pin, bit),) = cell.outputs.items()
+        function = cell.type.outputs[pin]
+        assert function is not None
+        value = formula(function, lambda name: self._name(cell.inputs.get(name, "0")))
+        if cell.name in self.chosen:
+            root, pulse = self._name(self.clock), f"{PULSES}[{self.chosen[cell.name]}]"
+            if self.clocks.edges_behind(cell.name) == {True}:
+                struck = f"struck_{len(self.lines)}"
+                self.lines.append(f"logic {struck};\nalways_latch if (!{root}) {struck} = {pulse};")
+                value = f"({value}) ^ ({root} & {struck})"
+            else:
+                value = f"({value}) ^ (~{root} & {pulse})"
+        for own in (pin, *cell.inputs):
+            for held, _ in self.held.get((cell.name, own), ()):
+                value = f"({HELD}[{held}] ? 1'b{self.clocks.idle(bit)} : ({value}))"
+        self._assign(bit, value)
 
     def _store(self, variable: str, width: int, depth: int = 1, first: int = 0) -> None:
         path = f"{self.target.dut}.{variable}"

@@ -37,7 +37,7 @@ def test_open_inputs_are_those_of_cells_but_for_clocks_and_resets(elaboration, n
     assert not own["output"].any()
     assert set(own["consumer"].tolist()) == {TO_GATE, TO_FLIP_FLOP}
     assert not ((own["consumer"] == TO_FLIP_FLOP) & (own["column"] == 2)).any()
-    assert not np.isin(own["cell"], netlist.clock_gates[:, 0]).any()
+    assert not np.isin(own["cell"], netlist.clock_cells[:, 0]).any()
     holder = OpenHolder(netlist, np.zeros(0, np.int8))
     kinds = {pin.kind for place in sites.pins.tolist() for pin in holder.held(place, 1)}
     assert kinds == {PinKind.OPEN, PinKind.OPEN_DATA}

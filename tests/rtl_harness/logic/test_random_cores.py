@@ -39,7 +39,7 @@ def test_what_depends_on_the_falling_edge_is_as_in_the_netlist(tmp_path):
     for outcomes in found.values():
         assert {"masked", "sdc_critical"} <= outcomes
     netlist = logic_netlist(target, with_hardware(target, elaborate(target)))
-    assert netlist.clock_gates.size
+    assert netlist.clock_cells.size
     # What changes within a cycle has no sites, and it is said.
     bare = {netlist.names[cell] for cell in np.flatnonzero(np.diff(netlist.first_pin) == 0)}
     storing = {name for name in bare if name.endswith("]")}
