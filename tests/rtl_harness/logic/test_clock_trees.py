@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -14,6 +16,7 @@ from resil.rtl_harness.engine.fast.gates.moments import UnsupportedError
 from resil.rtl_harness.engine.workload import OutputSpec, Workload, exact
 from resil.rtl_harness.logic.open_pins import open_sites
 from resil.rtl_harness.logic.sites import CLOCK, RESET, pin_sites, pulse_sites
+from resil.rtl_harness.logic.structure import constant_pins
 from resil.rtl_harness.logic.synthesis import logic_netlist
 from testkit.clock_tree import TREE, with_trees
 from testkit.closed_cores import core_target
@@ -22,6 +25,7 @@ from testkit.pulses import compared_pulses
 from testkit.random_core import RandomCore
 from tests.rtl_harness.logic.test_netlist_target import FED_BACK, FED_BACK_LIB, TINY, TINY_LIB, tiny
 
+PULSED = Path(__file__).with_name("pulsed.sv")
 WORK = Workload("tiny", {}, OutputSpec("out", 0, (16,)), decide=exact)
 # A buffer, and a flip-flop of the falling edge.
 LIBRARY = f"""{TINY_LIB.rstrip()[:-1]}{FED_BACK_LIB}
@@ -117,6 +121,14 @@ def test_buffers_of_trees_are_of_the_class_of_what_they_lead_to(grown):
     assert clocks == TREE_CELLS - resets | {"u_dut.u_gate_cg", "u_dut.often_cg"}
 
 
+def test_a_clock_is_no_constant(grown):
+    """The fault: the net of a clock that always runs is 1, so its buffers seemed to be tied to that."""
+    _, _, netlist = grown
+    named = {netlist.pin_name(pin) for pin in constant_pins(netlist)}
+    assert {name for name in named if name.partition("/")[0].startswith(("u_dut.t_", "u_dut.g_"))} == set()
+    assert not any(name.endswith("/CP") for name in named)
+
+
 @pytest.mark.parametrize("compared", [compared_holds, compared_opens])
 def test_faults_of_each_pin_end_as_in_the_netlist_in_an_untouched_simulator(grown, compared, tmp_path):
     target, elaboration, _ = grown
@@ -142,18 +154,23 @@ def test_a_pulse_at_a_buffer_strikes_what_lies_behind_it(grown, tmp_path):
     assert min(found.outcomes["masked"], found.outcomes["sdc_critical"]) > 50
 
 
-# A register of the falling edge whose clock is gated, by what another one of that edge says.
+# A register of the falling edge whose clock is gated, by what another one of that edge says; that one has a
+# reset behind a buffer.
 FALLING = """
-  wire tk, tn, half, low, gate_n, opens, s4;
+  wire tk, tn, rf, half, low, gate_n, opens, s4;
+  BU r_fall (.I(rst_ni), .Z(rf));
   BU t_root (.I(clk_i), .Z(tk));
   NI t_n (.I(tk), .Z(tn));
-  ODD half_reg (.CP(tn), .RN(rst_ni), .D(count_o[1]), .Q(half));
+  ODD half_reg (.CP(tn), .RN(rf), .D(count_o[1]), .Q(half));
   XO x_g (.A(half), .B(count_o[0]), .Z(opens));
   GATE fall_cg (.CP(tn), .EN(opens), .TM(test_i), .Q(gate_n));
   ODD low_reg (.CP(gate_n), .RN(rst_ni), .D(n1), .Q(low));
   XO x_s4 (.A(low), .B(half), .Z(s4));
 """
 HALVES = (
+    # A gate of the rising edge takes what the falling one has given.
+    ("GATE often_cg (.CP(clk_i), .EN(often)", "GATE often_cg (.CP(clk_i), .EN(half)"),
+    ("ODD slow_reg (.CP(gclk2), .RN(rst_ni), .D(kept)", "ODD slow_reg (.CP(gclk2), .RN(rst_ni), .D(n1)"),
     (" GATE \\u_gate/cg (.CP(clk_i)", f"{FALLING} GATE \\u_gate/cg (.CP(tk)"),
     ("XO x_s2 (.A(kept), .B(never)", "XO x_s2 (.A(s4), .B(never)"),
     ("ODD \\q_reg[3]  (.CP(clk_i)", "ODD \\q_reg[3]  (.CP(tk)"),
@@ -161,10 +178,13 @@ HALVES = (
 
 
 def test_a_gate_of_the_falling_edge_takes_its_enable_before_that(tmp_path):
-    """Its registers have no sites, and it is said; gate and buffers have, and hold them too."""
+    """Its registers have no sites, and it is said; gate and buffers have, and hold them too.
+
+    The fault: while a reset acted, such a register had in half of the cycle what it would take without it.
+    """
     target, elaboration, netlist = made(tmp_path, written(PLAIN, *HALVES))
-    names = {"u_dut.t_root", "u_dut.t_n", "u_dut.fall_cg"}
-    assert names <= {netlist.names[cell] for cell in netlist.clock_cells[:, 0].tolist()}
+    names = {"u_dut.t_root", "u_dut.t_n", "u_dut.fall_cg", "u_dut.r_fall"}
+    assert names - {"u_dut.r_fall"} <= {netlist.names[cell] for cell in netlist.clock_cells[:, 0].tolist()}
     assert {"u_dut.half_reg", "u_dut.low_reg"} <= set(netlist.left_out)
     assert not names & set(netlist.left_out)
     for place, compared in enumerate((compared_holds, compared_pulses)):
@@ -172,7 +192,7 @@ def test_a_gate_of_the_falling_edge_takes_its_enable_before_that(tmp_path):
         if compared is compared_holds:
             held = compared_holds(target, WORK, elaboration, 10**6, 1, tmp_path / str(place), _of(names))
             assert [held.pins[at] for at in held.different] == []
-            assert len(held.found) == 2 * (2 + 2 + 4)
+            assert len(held.found) == 2 * (2 + 2 + 4 + 2)
         else:
             assert compared_pulses(target, WORK, 400, 3, tmp_path / str(place), 1).different == []
 
@@ -203,6 +223,33 @@ def test_a_buffer_that_gives_more_than_a_clock_has_no_sites_and_it_is_said(tmp_p
     assert "u_dut.t_root" in remark
 
 
+# A buffer of a clock that is divided and gated, and one that gives a clock and its inverse.
+OTHERS = """
+  wire dk, dg, dq, dn, bk, bn, b0, b1;
+  GATE d_cg (.CP(count_o[0]), .EN(count_o[1]), .TM(test_i), .Q(dk));
+  BU t_div (.I(dk), .Z(dg));
+  ODD div_reg (.CP(dg), .RN(rst_ni), .D(dn), .Q(dq));
+  NI d_n (.I(dq), .Z(dn));
+  BB t_both (.I(clk_i), .Z(bk), .ZN(bn));
+  ODD b0_reg (.CP(bk), .RN(rst_ni), .D(n1), .Q(b0));
+  FN b1_reg (.CP(bn), .RN(rst_ni), .D(n2), .Q(b1));
+"""
+BOTH = """
+  cell (BB) { area : 2; pin (I) { direction : input; }
+    pin (Z) { direction : output; function : "I"; } pin (ZN) { direction : output; function : "I'"; } }
+}
+"""
+
+
+def test_buffers_that_cannot_be_struck_are_named_and_followed(tmp_path):
+    text = written(PLAIN, (" GATE \\u_gate", f"{OTHERS} GATE \\u_gate"))
+    target = load_target(tiny(tmp_path, text, f"{LIBRARY.rstrip()[:-1]}{BOTH}"))
+    elaboration = with_hardware(target, elaborate(target))
+    netlist = logic_netlist(target, elaboration)
+    assert {"u_dut.t_div", "u_dut.div_reg", "u_dut.t_both"} <= set(netlist.left_out)
+    assert {"u_dut.b0_reg/D", "u_dut.b1_reg/D"} <= pins_of(netlist, pin_sites(elaboration.sites, netlist))
+
+
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
@@ -226,18 +273,20 @@ def test_what_gates_cannot_say_of_a_gated_clock_is_refused(changes, why, tmp_pat
         made(tmp_path, text)
 
 
-@pytest.mark.parametrize("seed", [2, 213])
+@pytest.mark.parametrize("seed", [2, 213, 0])
 def test_faults_of_random_trees_are_as_in_their_netlists(seed, tmp_path):
-    """With gates and memories behind them, one with flip-flops of the falling edge."""
+    """With gates behind them, one with flip-flops of the falling edge, one (0) with a memory."""
     source = tmp_path / f"random_{seed}.sv"
     source.write_text(RandomCore(source.stem, seed).text)
-    target = core_target(source)
+    target = core_target(source if seed else PULSED)
     elaboration = with_hardware(target, elaborate(target))
-    work = Workload("nothing", {}, OutputSpec("output", 0, (16,)), decide=exact)
+    data = {} if seed else {"input": bytes(37 * i % 251 for i in range(16))}
+    work = Workload("random", data, OutputSpec("output", 0, (16,)), decide=exact)
 
     def of(netlist):
         own = [i for i, name in enumerate(netlist.names) if f".{TREE}" in name]
         assert not set(netlist.left_out) & {netlist.names[i] for i in own}
+        assert seed or netlist.gates.writes
         return np.flatnonzero(np.isin(netlist.pins["cell"], own))
 
     for name in ("held", "pulses"):
