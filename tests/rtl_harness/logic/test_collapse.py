@@ -113,7 +113,8 @@ def small(inputs, gates, outputs):
     first = np.array([i for i, pin in enumerate(pins) if pin[2]] + [len(pins)], np.int32)
     return LogicNetlist(
         own, tuple(f"U{i}" for i in range(len(gates))), ("G",), ("",), ("Y", "A", "B", "S"), cells, cells,
-        np.array(pins, PINS), first, empty, empty, none[:, :2], none[:, :2], {}, (), 1, "",
+        np.array(pins, PINS), first, empty, empty, none[:, :2], none[:, :2], {}, none[:, :2], empty,
+        (), 1, "",
     )  # fmt: skip
 
 
