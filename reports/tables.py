@@ -198,39 +198,30 @@ def _fit_row(block: Block, total: Block, predicted: bool) -> tuple[str, ...]:
 
 
 def operation_table(summary: Summary) -> Table:
-    """Return each operation's cycles on the RTL and in Vela's estimate."""
-    columns = (
+    """Return each operation's cycles on the RTL, and in Vela's estimate where it makes one."""
+    inferences = _inferences(summary)
+    timed = [
+        *(
+            (str(own.index), own.name, own.kind, own.cycles, own.vela_cycles)
+            for own in summary.network.operations
+        ),
+        *(("", name, "", cycles, summary.golden.vela_cycles) for name, cycles in inferences),
+    ]
+    columns = [
         Column("#"),
         Column("operation", numeric=False),
         Column("kind", numeric=False),
         Column("cycles"),
-        Column("Vela's estimate"),
-        Column("ratio"),
-    )
-    rows = [
-        (
-            str(operation.index),
-            operation.name,
-            operation.kind,
-            numbers.count(operation.cycles),
-            numbers.count(operation.vela_cycles),
-            ratio_cell(operation.cycles, operation.vela_cycles),
-        )
-        for operation in summary.network.operations
     ]
-    inferences = [
-        (
-            "",
-            name,
-            "",
-            numbers.count(cycles),
-            numbers.count(summary.golden.vela_cycles),
-            ratio_cell(cycles, summary.golden.vela_cycles),
-        )
-        for name, cycles in _inferences(summary)
-    ]
+    rows = [(*names, numbers.count(cycles)) for *names, cycles, _ in timed]
+    if any(estimate is not None for *_, estimate in timed):
+        columns += [Column("Vela's estimate"), Column("ratio")]
+        rows = [
+            (*row, numbers.count(estimate), ratio_cell(cycles, estimate))
+            for row, (*_, cycles, estimate) in zip(rows, timed, strict=True)
+        ]
     what = "Predicted cycles" if summary.predicted else "Cycles"
-    return Table(f"{what} by operation", columns, (*rows, *inferences), totals=len(inferences), keys=2)
+    return Table(f"{what} by operation", tuple(columns), tuple(rows), totals=len(inferences), keys=2)
 
 
 def _inferences(summary: Summary) -> list[tuple[str, int]]:

@@ -79,6 +79,15 @@ def test_operation_table_joins_inputs_of_equal_length(summary_document):
     assert table.rows[0][3:] == ("n/a", "n/a", "n/a")
 
 
+def test_a_design_that_vela_knows_nothing_of_has_no_estimate(summary_document):
+    summary_document["golden"]["vela_cycles"] = None
+    summary_document["network"]["operations"] = []
+    table = operation_table(summary_of(summary_document))
+    assert [column.head for column in table.columns] == ["#", "operation", "kind", "cycles"]
+    assert [row[1] for row in table.rows] == ["inference"]
+    assert table.totals == 1
+
+
 @pytest.mark.parametrize(
     ("budget", "head"),
     [
