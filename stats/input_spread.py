@@ -15,7 +15,7 @@ from math import ceil, log, sqrt
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import brentq
-from scipy.stats import binom
+from scipy.special import bdtrc
 
 from resil.stats.clusters import checked_inputs
 from resil.stats.intervals import Interval, check_confidence
@@ -129,7 +129,7 @@ def _rank_and_error(inputs: int, part: float, confidence: float) -> tuple[int, f
 
     def error(rank: int) -> float:
         def short(p: float) -> float:
-            return float(binom.sf(rank - 1, inputs, p)) - confidence
+            return float(bdtrc(rank - 1, inputs, p)) - confidence
 
         return 1.0 - float(brentq(short, 1e-12, 1.0 - 1e-12, xtol=1e-14)) / (1.0 - part)
 
