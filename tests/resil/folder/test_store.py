@@ -40,7 +40,14 @@ RECORDED = {
 }
 PROVENANCE = Provenance.read(json.dumps(RECORDED))
 FACTS = {"schema": Provenance.SCHEMA}
-NOTHING = {"seen": "masked", "reported": "nothing", "alarm": "", "alarm_cycle": NEVER, "correction": ""}
+NOTHING = {
+    "seen": "masked",
+    "reported": "nothing",
+    "alarm": "",
+    "alarm_cycle": NEVER,
+    "correction": "",
+    "untestable": "",
+}
 
 
 def rows(*numbers, outcome="masked"):
