@@ -71,8 +71,7 @@ def _usable_pins(netlist: LogicNetlist) -> npt.NDArray[np.int64]:
     """Return the rows of all pins but those of clocks of flip-flops and of asynchronous loads."""
     pins = netlist.pins
     loads = (pins["consumer"] == TO_FLIP_FLOP) & (pins["column"] == 2)
-    gates = np.isin(pins["cell"], netlist.clock_cells[:, 0])
-    return np.flatnonzero(((pins["consumer"] != NOWHERE) | gates) & ~loads)
+    return np.flatnonzero(((pins["consumer"] != NOWHERE) | netlist.on_clock_cells) & ~loads)
 
 
 def _namer(netlist: LogicNetlist, design: Joined) -> Callable[[int, int], HeldName]:
@@ -145,8 +144,7 @@ def drawn_pairs(netlist: LogicNetlist, number: int, seed: int) -> list[NetPair]:
     """Return pairs of outputs of cells, drawn at random: dominant both ways, wired AND, or wired OR."""
     rng = random.Random(seed)
     pins = netlist.pins
-    gates = np.isin(pins["cell"], netlist.clock_cells[:, 0])
-    outputs = np.flatnonzero((pins["output"] == 1) & ~gates).tolist()
+    outputs = np.flatnonzero((pins["output"] == 1) & ~netlist.on_clock_cells).tolist()
     name = netlist.pin_name
     found: dict[frozenset[str], NetPair] = {}
     # Of all pairs at most half: what is drawn anew is mostly new.

@@ -45,13 +45,12 @@ def main() -> int:
         elaboration = with_hardware(target, elaborate(target))
         netlist = logic_netlist(target, elaboration)
         pulses, pins = pulse_sites(elaboration.sites, netlist), pin_sites(elaboration.sites, netlist)
-        storing = sum(netlist.cell_type(cell) in netlist.flip_flop_types for cell in range(netlist.cells))
         blocks = Counter(
             netlist.block(int(cell)) or "(no block)" for cell in netlist.pins["cell"][pulses.pins]
         )
         by_block = ", ".join(f"{block} {count:,}" for block, count in sorted(blocks.items()))
         counts = (
-            *(netlist.cells, storing, len(netlist.clock_cells), len(pulses.pins)),
+            *(netlist.cells, int(netlist.stores.sum()), len(netlist.clock_cells), len(pulses.pins)),
             *(collapsed_pulses(netlist, pulses).classes, 2 * len(pins.pins), collapsed_pins(netlist).classes),
             dominance_collapsed_pins(netlist).classes,
             2 * len(open_sites(elaboration.sites, netlist).pins),

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 
-# Options whose next word is their value even if it looks like an option, a file or a folder.
+# Options that leave the design as it is, whose next word is their value, even if it looks like an option, a
+# file or a folder.
 WITH_VALUE = frozenset(
     """
     Mdir CFLAGS LDFLAGS MAKEFLAGS prefix mod-prefix o x-assign x-initial timescale timescale-override
@@ -17,21 +18,21 @@ WITH_VALUE = frozenset(
     """.split()  # noqa: SIM905
 )
 
-# Options that leave the design as it is: what is built and where, messages, waveforms, coverage, delays,
+# Others that leave the design as it is: what is built and where, messages, waveforms, coverage, delays,
 # speed, and the language, which is the newest here.
 _HARMLESS = re.compile(
     r"""
-    --?(?: Mdir|CFLAGS|LDFLAGS|MAKEFLAGS|(?:mod-)?prefix|o|l|log|logfile|work|L|lib|makelib|endlib|exe
+    --?(?: endlib|exe
       |cc|sc|binary|build|build-jobs|verilate-jobs|lint-only|main|main-top-name|xml-only|json-only|dpi-hdr-only|E|j\d*|threads
-      |compiler|sv_lib|sv_root|sv_liblist|cflags|ccflags|ldflags|xmlibdir\w+|cdslib|hdlvar|dpiheader|lib-create
+      |compiler|xmlibdir\w+|lib-create
       |(?:no-)?(?:timing|assert|assert-case|savable|decoration|verilate|trace\S*|coverage\S*|skip-identical)
-      |x-assign|x-initial|x-initial-edge|pins-\S+|public\S*|vpi|flatten|hierarchical|structs-packed|stats\S*
+      |x-initial-edge|pins-\S+|public\S*|vpi|flatten|hierarchical|structs-packed|stats\S*
       |prof-\S+|O\w*|fno-\S+|output-\S+|unroll-\S+|converge-limit|bbox-sys|bbox-unsup|autoflush|runtime-debug
-      |relative-includes|timescale|timescale-override|override_timescale|default-language|language|std
+      |relative-includes|override_timescale|default-language|language|std
       |sv|sverilog|v2k|sv\d\d|vlog\d\dcompat|g(?:2\d\d\d|199\d)\S*|gspecify|gno-\S+|gstrict-\S+
       |W\S*|wd|wn|we|q|quiet\S*|nologo|nocopyright|notice|nowarn|suppress|error-limit|errormax|lint|permissive
-      |full64|64(?:bit)?|kdb|lca|R|gui|debug\S*|nodebug|linedebug|access|incr|elaborate|update|mfcu|single-unit
-      |allow-use-before-declare|cm\w*|cov\w+|fsdb|uvm|uvmhome|ntb_opts|nospecify|notimingchecks?|no_notifier|svseed
+      |full64|64(?:bit)?|kdb|lca|R|gui|debug\S*|nodebug|linedebug|incr|elaborate|update|mfcu|single-unit
+      |allow-use-before-declare|cm\w*|cov\w+|fsdb|uvm|ntb_opts|nospecify|notimingchecks?|no_notifier|svseed
       |seed|s[dv]f\w*
       )
     | \+(?: timescale|libverbose|librescan|lint|warn|acc|access|nospecify|notimingchecks?|no_notifier
@@ -65,4 +66,5 @@ def is_harmless(option: str) -> bool:
     name = option.partition("=")[0]
     if name.startswith("+"):
         name = f"+{name[1:].partition('+')[0]}"
-    return _HARMLESS.fullmatch(name) is not None
+    with_value = name.startswith("-") and name[1:].removeprefix("-") in WITH_VALUE
+    return with_value or _HARMLESS.fullmatch(name) is not None

@@ -98,12 +98,12 @@ class PinHolder:
     def _flip_flops(self) -> dict[int, int]:
         """Return the row of the flip-flop that each cell is: of some only the inverted output is taken."""
         row_of = {net: row for row, net in enumerate(self._netlist.gates.flip_flops[:, 0].tolist())}
-        storing = {i for i, name in enumerate(self._netlist.types) if name in self._netlist.flip_flop_types}
+        stores = self._netlist.stores
         pins = self._netlist.pins
         found = {}
         for pin in pins[pins["output"] == 1].tolist():
             cell, _, _, net, consumer, row, _ = pin
-            if int(self._netlist.type_of[cell]) in storing:
+            if stores[cell]:
                 found[cell] = row_of[net if consumer == TO_FLIP_FLOP else int(self._gates[row, 1])]
         return found
 

@@ -38,9 +38,8 @@ def innermost(names: Iterable[str], paths: Sequence[str]) -> list[int]:
 
 def storing_cells(netlist: LogicNetlist) -> list[int]:
     """Return the cells that are flip-flops, those without sites left out."""
-    storing = np.array([name in netlist.flip_flop_types for name in netlist.types], bool)
     has_pins = np.diff(netlist.first_pin) > 0
-    found: list[int] = np.flatnonzero(storing[netlist.type_of] & has_pins).tolist()
+    found: list[int] = np.flatnonzero(netlist.stores & has_pins).tolist()
     return found
 
 

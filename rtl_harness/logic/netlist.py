@@ -139,6 +139,16 @@ class LogicNetlist:
         return first + names.index(own) if own in names else None
 
     @cached_property
+    def stores(self) -> npt.NDArray[np.bool_]:
+        """Whether each cell is a flip-flop, (cells,)."""
+        return np.array([name in self.flip_flop_types for name in self.types], bool)[self.type_of]
+
+    @property
+    def on_clock_cells(self) -> npt.NDArray[np.bool_]:
+        """Whether each pin is one of a cell that hands on a clock (`clock_cells`), (pins,)."""
+        return np.isin(self.pins["cell"], self.clock_cells[:, 0])
+
+    @cached_property
     def number(self) -> Mapping[str, int]:
         """Number of each cell, by name."""
         return {name: i for i, name in enumerate(self.names)}

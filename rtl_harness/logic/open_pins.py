@@ -30,8 +30,8 @@ def open_sites(storage: SiteTable, netlist: LogicNetlist) -> LogicSites:
     """
     pins = netlist.pins
     data = (pins["consumer"] == TO_FLIP_FLOP) & (pins["column"] == 1)
-    gates = np.isin(pins["cell"], netlist.clock_cells[:, 0])
-    chosen = np.flatnonzero((pins["output"] == 0) & ((pins["consumer"] == TO_GATE) | data) & ~gates)
+    taken = (pins["consumer"] == TO_GATE) | data
+    chosen = np.flatnonzero((pins["output"] == 0) & taken & ~netlist.on_clock_cells)
     return sites_of_pins(storage, netlist, chosen.astype(np.int32), lambda own: own.data)
 
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import cast
 
 import numpy as np
-import numpy.typing as npt
 
 from resil.rtl_harness.design.sites import Kind, Site, SiteTable, StorageElement
 from resil.rtl_harness.logic.expand import BUFFER, NOT
@@ -117,7 +116,7 @@ def pulse_sites(storage: SiteTable, netlist: LogicNetlist) -> LogicSites:
 def struck_outputs(netlist: LogicNetlist) -> Ints:
     """Return the rows of the pins at which pulses strike."""
     pins = netlist.pins
-    chosen = (pins["output"] == 1) & (pins["consumer"] == TO_GATE) & ~_of_flip_flops(netlist)
+    chosen = (pins["output"] == 1) & (pins["consumer"] == TO_GATE) & ~netlist.stores[pins["cell"]]
     return np.flatnonzero(chosen).astype(np.int32)
 
 
@@ -129,12 +128,6 @@ def pin_sites(storage: SiteTable, netlist: LogicNetlist) -> LogicSites:
         np.arange(len(netlist.pins), dtype=np.int32),
         lambda own: (*own.outputs, *own.data, *own.controls),
     )
-
-
-def _of_flip_flops(netlist: LogicNetlist) -> npt.NDArray[np.bool_]:
-    """Return which pins belong to cells that store something."""
-    storing = np.array([name in netlist.flip_flop_types for name in netlist.types], bool)
-    return cast("npt.NDArray[np.bool_]", storing[netlist.type_of][netlist.pins["cell"]])
 
 
 def sites_of_pins(

@@ -52,7 +52,7 @@ def constant_pins(netlist: LogicNetlist) -> Mapping[int, int]:
 def _of_clocks(netlist: LogicNetlist) -> npt.NDArray[np.bool_]:
     """Return which pins a clock is on: the net of one is 1 while it runs, which is no level that it has."""
     pins = netlist.pins
-    handing = np.isin(pins["cell"], netlist.clock_cells[:, 0]) & (pins["output"] == 1)
+    handing = netlist.on_clock_cells & (pins["output"] == 1)
     return np.asarray(handing | (pins["consumer"] == NOWHERE))
 
 
@@ -61,8 +61,7 @@ def _without_inputs(netlist: LogicNetlist) -> set[int]:
     pins = netlist.pins
     taking = np.zeros(netlist.cells, bool)
     taking[pins["cell"][pins["output"] == 0]] = True
-    storing = np.array([name in netlist.flip_flop_types for name in netlist.types], bool)[netlist.type_of]
-    return set(pins["net"][(pins["output"] == 1) & ~(taking | storing)[pins["cell"]]].tolist())
+    return set(pins["net"][(pins["output"] == 1) & ~(taking | netlist.stores)[pins["cell"]]].tolist())
 
 
 def leading_to(netlist: LogicNetlist, nets: Iterable[int]) -> npt.NDArray[np.bool_]:
