@@ -67,27 +67,23 @@ def _without_inputs(netlist: LogicNetlist) -> set[int]:
 def leading_to(netlist: LogicNetlist, nets: Iterable[int]) -> npt.NDArray[np.bool_]:
     """Return which nets any of some depends on, along gates, flip-flops and memories, itself included."""
     gates = netlist.gates
-    found = np.zeros(gates.nets, bool)
-    found[list(nets)] = True
-    memories = np.zeros(len(gates.memories), bool)
-    backwards = [*reversed(gates.gates.tolist())]
-    before, now = -1, 0
-    while before != now:
-        before = now
-        for q, d, load, *_ in gates.flip_flops.tolist():
-            if found[q]:
-                found[d] = found[load] = True
-        for memory, *words in gates.writes:
-            if memories[memory]:
-                found[[net for own in words for net in own]] = True
-        for operation, a, b, s, y in backwards:
-            if operation != READ:
-                if found[y]:
-                    found[[(a, b, s)[column - 1] for column in operand_columns(operation)]] = True
-                continue
-            memory, address, data = gates.reads[a]
-            if found[list(data)].any():
-                found[list(address)] = True
-                memories[memory] = True
-        now = int(found.sum() + memories.sum())
-    return found
+    # What each net is made of. A memory is a net behind them, of all that is written to it.
+    made_of: dict[int, list[int]] = {}
+    for operation, *operands, y in gates.gates.tolist():
+        if operation != READ:
+            made_of[y] = [operands[column - 1] for column in operand_columns(operation)]
+    for q, d, load, *_ in gates.flip_flops.tolist():
+        made_of[q] = [d, load]
+    for memory, address, data in gates.reads:
+        for net in data:
+            made_of[net] = [*address, gates.nets + memory]
+    for memory, *words in gates.writes:
+        made_of.setdefault(gates.nets + memory, []).extend(net for own in words for net in own)
+    found = np.zeros(gates.nets + len(gates.memories), bool)
+    waiting = [*nets]
+    while waiting:
+        net = waiting.pop()
+        if not found[net]:
+            found[net] = True
+            waiting += made_of.get(net, ())
+    return found[: gates.nets]
