@@ -27,6 +27,41 @@ _NEXT = re.compile(rf"\)\s*+,\s*+{_BY_ORDER}")
 _SIGNS = {"and": " & ", "or": " | ", "xor": " ^ "}
 
 
+def modules_of(files: Iterable[Path]) -> set[str]:
+    """Return the names of the modules that files define."""
+    return {escaped or plain for file in files for escaped, plain in _MODULE.findall(_uncommented(file))}
+
+
+def cells_used(known: Collection[str], sources: Sequence[Path], said: str) -> set[str]:
+    """Return the cells that some source names and none defines.
+
+    Args:
+        known: All cells of a library.
+        sources: Of a netlist.
+        said: What the library is called in messages.
+
+    Raises:
+        HarnessError: No source names a cell, or pins of one that is named are connected by their order.
+    """
+    named: set[str] = set()
+    texts = {}
+    for source in sources:
+        text = _uncommented(source)
+        if own := set(known).intersection(_WORD.findall(text)):
+            named |= own
+            texts[source] = text
+    if not named:
+        raise HarnessError(
+            f"expected sources that are a netlist of the cells of {said}, found none that names a cell; "
+            "correct cells, or leave it out",
+            "cells",
+        )
+    used = named - modules_of(sources)
+    for source, text in texts.items():
+        _require_names(source, text, used, said)
+    return used
+
+
 def cell_models(liberty: Path, sources: Sequence[Path]) -> Path:
     """Return a file with a model of each cell that some source names and none defines; from the cache.
 
@@ -38,24 +73,8 @@ def cell_models(liberty: Path, sources: Sequence[Path]) -> Path:
             that is named does, or pins of one are connected by their order.
     """
     cells = cells_of(library_text(liberty, "cells"))
-    named: set[str] = set()
-    defined: set[str] = set()
-    texts = {}
-    for source in sources:
-        text = _COMMENT.sub(_blank, source.read_text(encoding="utf-8", errors="replace"))
-        defined |= {escaped or plain for escaped, plain in _MODULE.findall(text)}
-        if own := cells.keys() & set(_WORD.findall(text)):
-            named |= own
-            texts[source] = text
-    if not named:
-        raise HarnessError(
-            f"expected sources that are a netlist of the cells of {liberty}, found none that names a cell; "
-            "correct cells, or leave it out",
-            "cells",
-        )
-    for source, text in texts.items():
-        _require_names(source, text, named - defined, liberty)
-    models = [model_text(cells[name], liberty) for name in sorted(named - defined)]
+    used = cells_used(cells.keys(), sources, str(liberty))
+    models = [model_text(cells[name], liberty) for name in sorted(used)]
     text = "\n".join([f"{_HEADER}{liberty.name}.", *models])
 
     def build(folder: Path) -> None:
@@ -112,12 +131,16 @@ def model_text(cell: CellType, liberty: Path = Path("the Liberty file")) -> str:
     )
 
 
+def _uncommented(file: Path) -> str:
+    return _COMMENT.sub(_blank, file.read_text(encoding="utf-8", errors="replace"))
+
+
 def _blank(comment: re.Match[str]) -> str:
     """Return what stands for a comment, on as many lines."""
     return " " + "\n" * comment[0].count("\n")
 
 
-def _require_names(source: Path, text: str, modelled: Collection[str], liberty: Path) -> None:
+def _require_names(source: Path, text: str, modelled: Collection[str], said: str) -> None:
     """Raise HarnessError if pins of a cell that a model is made of are connected by their order.
 
     The library gives none: that of the model is not what the netlist was written for.
@@ -130,7 +153,7 @@ def _require_names(source: Path, text: str, modelled: Collection[str], liberty: 
             name = instance.removeprefix("\\")
             raise HarnessError(
                 f"{source}:{line}: expected the pins of {name}, a cell {kind}, to be connected by name, "
-                f"found them in an order, which {liberty} does not give; write .PIN(net), or give a "
+                f"found them in an order, which {said} does not give; write .PIN(net), or give a "
                 "Verilog model of the cell among the sources",
                 "sources",
             )

@@ -53,6 +53,19 @@ class SlangDesign:
     keeps: Any = field(repr=False)
 
 
+@dataclass(frozen=True)
+class SlangTops:
+    """Modules that were read, each as a top.
+
+    Attributes:
+        tops: Top instances, symbols of slang, by name; without those that are not there.
+        keeps: What must live as long as the symbols: slang's driver first.
+    """
+
+    tops: Mapping[str, Any]
+    keeps: Any = field(repr=False)
+
+
 def read_design(
     name: str, top: str, given: SlangSources, parameters: Mapping[str, ParameterValue]
 ) -> SlangDesign:
@@ -68,26 +81,7 @@ def read_design(
         HarnessError: It cannot be read, or has no such top, with the first errors of slang; or the top has
             no such parameter.
     """
-    from pyslang import driver
-
-    tool = driver.Driver()
-    tool.addStandardArgs()
-    words = [
-        "slang",
-        "--single-unit",
-        "--allow-use-before-declare",
-        "--top",
-        top,
-        *(f"-I{folder}" for folder in given.include_dirs),
-    ]
-    words += [f"-D{key}={value}" if value else f"-D{key}" for key, value in given.defines.items()]
-    words += [f"-G{key}={value}" for key, value in parameters.items()]
-    words += [part for file in given.libraries for part in ("-v", str(file))]
-    words += [part for folder in given.library_dirs for part in ("-y", str(folder))]
-    words += [part for suffix in given.suffixes for part in ("--libext", suffix)]
-    words += [str(source) for source in given.sources]
-    read = tool.parseCommandLine(shlex.join(words)) and tool.processOptions() and tool.parseAllSources()
-    compilation = tool.createCompilation() if read else None
+    tool, compilation = _read((top,), given, parameters)
     tops = [] if compilation is None else [*compilation.getRoot().topInstances]
     found = next((own for own in tops if own.name == top), None)
     if found is None:
@@ -102,6 +96,40 @@ def read_design(
     files = [source.resolve() for source in given.sources]
     files += [Path(manager.getFullPath(tree.root.sourceRange.start.buffer)) for tree in tool.syntaxTrees]
     return SlangDesign(found, tuple(packages_first([*dict.fromkeys(files)])), (tool, compilation))
+
+
+def read_tops(tops: Sequence[str], given: SlangSources) -> SlangTops:
+    """Read modules, each as a design of its own.
+
+    Args:
+        tops: Their names.
+        given: What is read.
+    """
+    tool, compilation = _read(tops, given, {})
+    found = () if compilation is None else compilation.getRoot().topInstances
+    wanted = {*tops}
+    return SlangTops({str(own.name): own for own in found if own.name in wanted}, (tool, compilation))
+
+
+def _read(
+    tops: Sequence[str], given: SlangSources, parameters: Mapping[str, ParameterValue]
+) -> tuple[Any, Any]:
+    """Return slang's driver and what it has compiled, None if it cannot parse what is given."""
+    from pyslang import driver
+
+    tool = driver.Driver()
+    tool.addStandardArgs()
+    words = ["slang", "--single-unit", "--allow-use-before-declare"]
+    words += [part for top in tops for part in ("--top", top)]
+    words += [f"-I{folder}" for folder in given.include_dirs]
+    words += [f"-D{key}={value}" if value else f"-D{key}" for key, value in given.defines.items()]
+    words += [f"-G{key}={value}" for key, value in parameters.items()]
+    words += [part for file in given.libraries for part in ("-v", str(file))]
+    words += [part for folder in given.library_dirs for part in ("-y", str(folder))]
+    words += [part for suffix in given.suffixes for part in ("--libext", suffix)]
+    words += [str(source) for source in given.sources]
+    read = tool.parseCommandLine(shlex.join(words)) and tool.processOptions() and tool.parseAllSources()
+    return tool, tool.createCompilation() if read else None
 
 
 def _said(tool: Any, compilation: Any) -> str:  # noqa: ANN401

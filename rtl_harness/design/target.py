@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, cast
 
 from resil.networks.vela import not_built
-from resil.rtl_harness.design.cell_models import cell_models
+from resil.rtl_harness.design.cell_models import cell_models, cells_used, modules_of
 from resil.rtl_harness.design.parameter_values import LITERALS, ParameterValue, parameter_value
 from resil.rtl_harness.design.storage_names import StorageNames, read_storage_names
 from resil.rtl_harness.design.unreadable import require_readable
@@ -132,8 +132,9 @@ class Target:
             its output latches do: no choice of cells reaches them. "*" stands for anything but a dot.
         keep: Patterns of registers that synthesis neither removes nor merges with equal ones: redundancy that
             the design has, which goes to silicon as it is.
-        cells: Liberty file of the cells that the design under test is a netlist of; None of RTL. Models of
-            cells that no source defines are among `sources`.
+        cells: Liberty file of the cells that the design under test is a netlist of, or Verilog files of their
+            models, of which one is derived; None of RTL. Models of cells that no source defines are among
+            `sources`.
         exclude: Patterns of instances or registers that have no fault sites, as what is only for debugging.
             Verdicts say how many bits that leaves out.
         memories: By name.
@@ -197,6 +198,8 @@ _OPEN_MANDATORY = ("name", "top", "sources", "clock")
 _TEXTS = ("name", "top", "clock", "reset", "dut", "done", "status", "operation", "inferences")
 # Keys of their own for alarms of the same name that report something detected.
 _SHORTHAND = ("error", "protection")
+# Files of models of cells, which no Liberty file is called like.
+VERILOG = (".v", ".sv")
 _ALARM_NAME = re.compile(r"[A-Za-z0-9_.-]+")
 
 
@@ -254,7 +257,8 @@ class _TargetFile:
         self._check_keys("", self.table, known, _MANDATORY if closed else _OPEN_MANDATORY)
         texts: dict[str, Any] = {} if closed else {key: "" for key in ("reset", "dut", "done")}
         texts |= {key: self._typed(self.table, key, str, "a string") for key in _TEXTS if key in self.table}
-        sources, cells, keep = self._sources(), self._cells(), self._patterns("keep")
+        sources, keep = self._sources(), self._patterns("keep")
+        cells = self._cells(sources)
         if cells is not None:
             # A netlist goes to silicon as it is: nothing is merged, whatever models the user has.
             sources, keep = (*sources, cell_models(cells, sources)), ("*",)
@@ -328,14 +332,34 @@ class _TargetFile:
                 require_readable(f"{self.path}: sources", file, "sources")
         return files
 
-    def _cells(self) -> Path | None:
+    def _cells(self, sources: Sequence[Path]) -> Path | None:
         if "cells" not in self.table:
             return None
-        self._typed(self.table, "cells", str, "a string")
         files = self._files("cells")
-        if len(files) > 1:
-            raise self._fail("cells", f"expected one Liberty file, found {len(files)}; name one")
-        return files[0]
+        verilog = [file for file in files if file.suffix in VERILOG]
+        if not verilog and len(files) == 1:
+            return files[0]
+        if len(verilog) < len(files):
+            raise self._fail(
+                "cells",
+                f"expected one Liberty file, or Verilog files ({', '.join(VERILOG)}) of models, found "
+                f"{len(files)} files, {len(verilog)} of them Verilog; name one kind",
+            )
+        if twice := [file for file in files if file in sources]:
+            raise self._fail("cells", f"{twice[0]} is among the sources too; leave it out there")
+        # What derives functions reads targets.
+        from resil.rtl_harness.design.cell_library import VerilogCells, derived_library
+
+        for file in files:
+            require_readable(f"{self.path}: cells", file, "cells")
+        said = ", ".join(str(file) for file in files)
+        used = cells_used(modules_of(files), sources, said)
+        if not used:
+            raise self._fail(
+                "cells", "every cell that the sources name is a module among them; leave cells out"
+            )
+        given = VerilogCells(files, self._folders("include_dirs", []), self._mapping("defines", str))
+        return derived_library(given, used)
 
     def _files(self, key: str) -> tuple[Path, ...]:
         files: dict[Path, None] = {}
