@@ -8,25 +8,36 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import metadata
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from resil.rtl_harness.cache import cached_folder, content_key, write_atomically
 from resil.rtl_harness.design.cells import Expression
-from resil.rtl_harness.design.elaboration.undefined import DEFINED
-from resil.rtl_harness.design.elaboration.yosys import READER, read_commands, rtl_key, run_yosys
-from resil.rtl_harness.design.slang import SlangSources, read_tops
-from resil.rtl_harness.design.target import Target
-from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.design.slang import SlangSources, SlangTops, read_tops
+from resil.rtl_harness.errors import HarnessError, SimulationError, ToolMissingError
+from resil.rtl_harness.tools import run_tool
 
 LIBRARY = "cells.lib"
 
-_GATES = "gates.json"
+_SIDE = Path(__file__).parent / "elaboration" / "yosys_side.py"
+_GATES, _UNCLEAR = "gates.json", "unclear.json"
+_READ = (
+    *("--ignore-initial", "--no-synthesis-define", "--no-proc", "--incdir-first", "--single-unit"),
+    *("--allow-use-before-declare", "--ignore-assertions", "--ignore-timing"),
+)
 # Nothing is merged: what a model has twice, as voted flip-flops, is more than one flip-flop.
-_SCRIPT = (DEFINED, "dffunmap", "simplemap", "techmap", "opt_expr", "clean", f"write_json {_GATES}")
+_SCRIPT = (
+    *("proc -norom", "delete */t:$print */t:$check", "setundef -zero"),
+    *("dffunmap", "simplemap", "techmap", "opt_expr", "clean", f"write_json {_GATES}"),
+)
+# Of files with it, all modules would be black boxes.
+_CELLDEFINE = re.compile(rb"`(?:end)?celldefine\b")
+_REFUSED = re.compile(r"^(?:models(?P<file>\d+)/\S+?:(?P<line>\d+): )?ERROR: (?P<reason>.*)", re.MULTILINE)
 _PLAIN = re.compile(r"[A-Za-z_]\w*")
 _FLIP_FLOP = re.compile(r"\$_DFF_(?P<clock>[PN])(?:(?P<reset>[PN])(?P<value>[01]))?_")
 _LOADED = re.compile(r"\$_ALDFF_(?P<clock>[PN])(?P<reset>[PN])_")
@@ -73,22 +84,21 @@ def derived_library(given: VerilogCells, cells: Collection[str]) -> Path:
         ToolMissingError: If pyosys is not installed.
     """
     names = sorted(cells)
-    ports, unclear = _ports(given, names)
-    clear = [name for name in names if name not in unclear]
+    design = read_tops(names, SlangSources(given.files, given.include_dirs, given.defines))
+    ports, unclear = _ports(design, names)
     text = ""
-    if clear:
-        target = _target(given, clear)
-        key = content_key(rtl_key(target, {}), READER, Path(__file__), _SCRIPT, names)
+    if ports:
+        read = [_CELLDEFINE.sub(b"", file.read_bytes()) for file in _files(design)]
+        key = content_key(*read, given.defines, [*ports], _yosys_version(), Path(__file__), _SIDE)
 
         def build(folder: Path) -> None:
-            gates, refused = _gates(given, clear, folder)
+            gates, refused = _gates(given, [*ports], folder)
             texts, more = _texts({name: ports[name] for name in gates}, gates)
-            found = {"cells": texts, "unclear": refused | more}
             write_atomically(folder / LIBRARY, _library(given, texts).encode())
-            write_atomically(folder / "derived.json", json.dumps(found).encode())
+            write_atomically(folder / _UNCLEAR, json.dumps(refused | more).encode())
 
         folder = cached_folder("cell-library", key, build)
-        unclear |= json.loads((folder / "derived.json").read_text(encoding="utf-8"))["unclear"]
+        unclear |= json.loads((folder / _UNCLEAR).read_text(encoding="utf-8"))
         text = str(folder / LIBRARY)
     if unclear:
         raise _not_understood(given, unclear)
@@ -116,17 +126,18 @@ def _not_understood(given: VerilogCells, unclear: Mapping[str, str]) -> HarnessE
     )
 
 
-def _target(given: VerilogCells, names: Sequence[str]) -> Target:
-    """Return the models as a design, with the first of the cells at its top."""
-    return Target(
-        "the models of cells",
-        names[0],
-        given.files,
-        *("", "", "", ""),
-        {},
-        {},
-        include_dirs=given.include_dirs,
-        defines=given.defines,
+def _yosys_version() -> str:
+    try:
+        return metadata.version("pyosys")
+    except metadata.PackageNotFoundError as error:
+        raise ToolMissingError("expected the Python package pyosys, found none; pip install it") from error
+
+
+def _files(design: SlangTops) -> list[Path]:
+    """Return all files that were read, what they include among them."""
+    manager = design.keeps[0].sourceManager
+    return sorted(
+        file for own in manager.getAllBuffers() if (file := Path(manager.getFullPath(own))).is_file()
     )
 
 
@@ -138,9 +149,8 @@ class _Ports:
     outputs: tuple[str, ...]
 
 
-def _ports(given: VerilogCells, names: Sequence[str]) -> tuple[dict[str, _Ports], dict[str, str]]:
+def _ports(design: SlangTops, names: Sequence[str]) -> tuple[dict[str, _Ports], dict[str, str]]:
     """Return the pins of each cell, and what is in the way of the others."""
-    design = read_tops(names, SlangSources(given.files, given.include_dirs, given.defines))
     found: dict[str, _Ports] = {}
     unclear: dict[str, str] = {}
     for name in names:
@@ -148,8 +158,8 @@ def _ports(given: VerilogCells, names: Sequence[str]) -> tuple[dict[str, _Ports]
         try:
             if top is None:
                 raise _UnclearError("no module that is read: see which macro it asks for (defines)")
-            found[name] = _pins(top)
             _require_no_tables(top, design.keeps[0].sourceManager)
+            found[name] = _pins(top)
         except _UnclearError as error:
             unclear[name] = str(error)
     return found, unclear
@@ -194,13 +204,23 @@ def _gates(
     given: VerilogCells, names: Sequence[str], folder: Path
 ) -> tuple[dict[str, Mapping[str, Any]], dict[str, str]]:
     """Return each cell as gates, and what the front end says of those that it refuses."""
-    target = _target(given, names)
-    read = read_commands(target, {}, [f"--top {name}" for name in names[1:]], folder)
+    lines = [f'-I "{include}"' for include in given.include_dirs]
+    lines += [f"-D {name}={value}" if value else f"-D {name}" for name, value in given.defines.items()]
+    for number, file in enumerate(given.files):
+        copy = folder / f"models{number}" / file.name
+        copy.parent.mkdir()
+        copy.write_bytes(_CELLDEFINE.sub(b"", file.read_bytes()))
+        # What stands beside the file is included from there.
+        lines += [f'-I "{file.parent}"', f'"{copy.relative_to(folder)}"']
+    (folder / "models.f").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    tops = " ".join(f"--top {name}" for name in names)
+    script = [f"read_slang -f models.f {tops} {' '.join(_READ)}", *_SCRIPT]
+    (folder / "script.ys").write_text("\n".join(script) + "\n", encoding="utf-8")
     try:
-        run_yosys([*read, *_SCRIPT], folder, "synthesis of the models of cells")
-    except HarnessError as error:
+        run_tool([sys.executable, str(_SIDE), "script.ys"], folder, "Yosys")
+    except SimulationError as error:
         if len(names) == 1:
-            return {}, {names[0]: str(error).partition("\n")[2].partition("\n")[0]}
+            return {}, {names[0]: _reason(given, str(error))}
         half = len(names) // 2
         found: dict[str, Mapping[str, Any]] = {}
         refused: dict[str, str] = {}
@@ -215,6 +235,15 @@ def _gates(
     modules = json.loads(file.read_text(encoding="utf-8"))["modules"]
     file.unlink()
     return {name: modules[name] for name in names}, {}
+
+
+def _reason(given: VerilogCells, said: str) -> str:
+    """Return the first error that Yosys reports, with the file that it means."""
+    found = _REFUSED.search(said)
+    if found is None:
+        return said
+    place = "" if found["file"] is None else f"{given.files[int(found['file'])]}:{found['line']}: "
+    return f"{place}{found['reason']}"
 
 
 def _texts(

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, cast
 
 from resil.networks.vela import not_built
+from resil.rtl_harness.design.cell_library import VerilogCells, derived_library
 from resil.rtl_harness.design.cell_models import cell_models, cells_used, modules_of
 from resil.rtl_harness.design.parameter_values import LITERALS, ParameterValue, parameter_value
 from resil.rtl_harness.design.storage_names import StorageNames, read_storage_names
@@ -347,9 +348,6 @@ class _TargetFile:
             )
         if twice := [file for file in files if file in sources]:
             raise self._fail("cells", f"{twice[0]} is among the sources too; leave it out there")
-        # What derives functions reads targets.
-        from resil.rtl_harness.design.cell_library import VerilogCells, derived_library
-
         for file in files:
             require_readable(f"{self.path}: cells", file, "cells")
         said = ", ".join(str(file) for file in files)
