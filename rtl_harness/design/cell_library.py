@@ -89,7 +89,9 @@ def derived_library(given: VerilogCells, cells: Collection[str]) -> Path:
     text = ""
     if ports:
         read = [_CELLDEFINE.sub(b"", file.read_bytes()) for file in _files(design)]
-        key = content_key(*read, given.defines, [*ports], _yosys_version(), Path(__file__), _SIDE)
+        # What is refused is named with its file.
+        files = [str(file) for file in given.files]
+        key = content_key(*read, files, given.defines, [*ports], _yosys_version(), Path(__file__), _SIDE)
 
         def build(folder: Path) -> None:
             gates, refused = _gates(given, [*ports], folder)

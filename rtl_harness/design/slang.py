@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -104,9 +104,16 @@ def read_tops(tops: Sequence[str], given: SlangSources) -> SlangTops:
     Args:
         tops: Their names.
         given: What is read.
+
+    Raises:
+        HarnessError: A file cannot be parsed, with the first errors of slang.
     """
     tool, compilation = _read(tops, given, {})
-    found = () if compilation is None else compilation.getRoot().topInstances
+    wrong = [] if compilation is None else [d for d in compilation.getParseDiagnostics() if d.isError()]
+    if compilation is None or wrong:
+        files = ", ".join(str(source) for source in given.sources)
+        raise HarnessError(f"{files}: expected Verilog that can be parsed{_listed(tool, wrong)}", "sources")
+    found = compilation.getRoot().topInstances
     wanted = {*tops}
     return SlangTops({str(own.name): own for own in found if own.name in wanted}, (tool, compilation))
 
@@ -134,14 +141,16 @@ def _read(
 
 def _said(tool: Any, compilation: Any) -> str:  # noqa: ANN401
     """Return the first errors of slang, each with its place."""
+    return "" if compilation is None else _listed(tool, compilation.getAllDiagnostics())
+
+
+def _listed(tool: Any, found: Iterable[Any]) -> str:  # noqa: ANN401
     from pyslang import DiagnosticEngine
 
-    if compilation is None:
-        return ""
     manager = tool.sourceManager
     engine = DiagnosticEngine(manager)
     lines = []
-    for own in compilation.getAllDiagnostics():
+    for own in found:
         if own.isError():
             where = f"{manager.getFileName(own.location)}:{manager.getLineNumber(own.location)}: "
             lines.append(f"\n{where}{engine.formatMessage(own)}")

@@ -247,6 +247,7 @@ def test_a_wrong_model_gives_another_netlist(both, tmp_path):
         (f'"{MODELS}"', f'"{MODELS}", ', "is among the sources too; leave it out there"),
         ('"empty.v"', "", "none that names a cell"),
         ('"some.v"', "", "INV: "),
+        ('"wrong.v"', "", "wrong.v:2: expected ';'"),
         ('"bench.sv"', "", "is among the sources too"),
         ('"one.v"', "", "every cell that the sources name is a module among them"),
     ],
@@ -255,6 +256,7 @@ def test_files_that_are_no_library_are_refused(cells, more, why, tmp_path):
     stepper_netlist(tmp_path)
     (tmp_path / "empty.v").write_text("module none (); endmodule\n")
     (tmp_path / "some.v").write_text("module INV (output Y, input A); assign Y = missing(A); endmodule\n")
+    (tmp_path / "wrong.v").write_text("module INV (output Y, input A);\n  assign Y = A\nendmodule\n")
     (tmp_path / "one.v").write_text("module stepper (input clk_i); endmodule\n")
     file = tmp_path / "netlist.toml"
     text = file.read_text().replace('"cells.lib"', cells).replace("sources = [", f"sources = [{more}")
