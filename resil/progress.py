@@ -95,6 +95,7 @@ class Progress:
         self._working: list[tuple[str, float]] = []
         self._whole: Callable[[], str] | None = None
         self._rows: list[int] = []
+        self._under_way: Callable[[], float] | None = None
         self._builds = 0
         self.built_seconds = 0.0
 
@@ -207,6 +208,43 @@ class Progress:
             whole = f"; {self._whole()}" if self._whole is not None else ""
             self.stage(self._status() + whole)
 
+    @contextmanager
+    def following(self, under_way: Callable[[], float] | None) -> Iterator[None]:
+        """Let pace and time left know of injections that are under way together, before any of them ends.
+
+        Args:
+            under_way: Returns what has been done of those that have not ended, in injections; None if nobody
+                knows.
+        """
+        if under_way is None:
+            yield
+            return
+        done = threading.Event()
+        self._under_way = under_way
+        watcher = threading.Thread(target=self._follow, args=(done,), daemon=True)
+        if self._live is None:
+            watcher.start()
+        try:
+            yield
+        finally:
+            done.set()
+            if self._live is None:
+                watcher.join()
+            self._under_way = None
+
+    def _follow(self, done: threading.Event) -> None:
+        while not done.wait(_PLAIN_INTERVAL):
+            if self._clock() - self._shown >= _PLAIN_INTERVAL and self._going():
+                self._shown = self._clock()
+                self.stage(self._status())
+
+    def _going(self) -> float:
+        """Return how many injections are under way; the first of them begin the count."""
+        going = 0.0 if self._under_way is None else self._under_way()
+        if going and self._began is None:
+            self._before, self._began = self._done, self._clock()
+        return going
+
     def finish(self) -> None:
         """End the rows of the injections; how many there are now stays."""
         if self._live is None or not self._rows:
@@ -224,11 +262,12 @@ class Progress:
 
     def _pace(self) -> str:
         """Return rate and time left; nothing as long as they are not known."""
+        done = self._done + self._going()
         passed = 0.0 if self._began is None else self._clock() - self._began
         if passed < _FORETOLD_AFTER:
             return ""
-        rate = (self._done - self._before) / max(passed, 1e-9)
-        left = _minutes((self._total - self._done) / rate) if rate else "unknown time"
+        rate = (done - self._before) / max(passed, 1e-9)
+        left = _minutes(max(0.0, self._total - done) / rate) if rate else "unknown time"
         return f"{rate:.1f}/s, {left} left"
 
     def _status(self) -> str:

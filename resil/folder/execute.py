@@ -18,7 +18,7 @@ from resil.folder.row_maker import RowMaker
 from resil.folder.store import RunFolder
 from resil.progress import Progress
 from resil.rtl_harness.design.sites import SiteTable
-from resil.rtl_harness.engine.contract import Engine
+from resil.rtl_harness.engine.contract import Engine, UnderWay
 from resil.rtl_harness.errors import AuditError, SimulationError
 from resil.rtl_harness.faults import Injection
 
@@ -82,17 +82,19 @@ class Executor:
         try:
             for position, engine in enumerate(self._engines):
                 rows = missing[inputs == position]
-                for start in range(0, len(rows), CALL_FAULTS):
-                    call = rows[start : start + CALL_FAULTS]
-                    for index, injection in answers(
-                        engine, self._plan, call, self._folder.path, self._workers
-                    ):
-                        self._keep(index, injection)
-                    self._flush()
-                    self._covered()
+                with self._progress.following(engine.under_way if isinstance(engine, UnderWay) else None):
+                    self._run(engine, rows)
         finally:
             self._flush()
             self._progress.finish()
+
+    def _run(self, engine: Engine, rows: npt.NDArray[np.int64]) -> None:
+        for start in range(0, len(rows), CALL_FAULTS):
+            call = rows[start : start + CALL_FAULTS]
+            for index, injection in answers(engine, self._plan, call, self._folder.path, self._workers):
+                self._keep(index, injection)
+            self._flush()
+            self._covered()
 
     def _keep(self, index: int, injection: Injection) -> None:
         self._rows.append(index)

@@ -130,6 +130,15 @@ class CampaignEngine(Protocol):
     ) -> None: ...
 
 
+@runtime_checkable
+class UnderWay(Protocol):
+    """An engine that simulates many faults together, and can say how far it is before any is done."""
+
+    def under_way(self) -> float:
+        """Return what has been done by now of faults that are not done, in faults."""
+        ...
+
+
 class RecordingEngine(CampaignEngine, Protocol):
     """An engine that can write waveforms."""
 

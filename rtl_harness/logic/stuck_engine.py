@@ -26,6 +26,7 @@ from resil.rtl_harness.engine.timeout import operation_allowance
 from resil.rtl_harness.engine.workload import Workload, classify
 from resil.rtl_harness.errors import AuditError, HarnessError, SimulationError
 from resil.rtl_harness.faults import Fault, Injection, Reported, Seen
+from resil.rtl_harness.logic.calls_under_way import CallsUnderWay
 from resil.rtl_harness.logic.held_pins import PinHolder
 from resil.rtl_harness.logic.holders import Holder, HolderOf
 from resil.rtl_harness.logic.netlist import LogicNetlist
@@ -36,6 +37,9 @@ from resil.rtl_harness.logic.untestable import UntestablePins
 
 # Classes of faults that a worker simulates in one call: words of 512 machines share the golden run there.
 TOGETHER = 16 * 512
+# Likewise where the golden run is simulated anew with each call, which takes no longer than a word: results
+# come in calls, and an interrupted one is lost.
+TOGETHER_LONG = 5 * 512
 # Faults of an audit that a worker evaluates together.
 JUDGED = 63
 # In words, and what audits call one.
@@ -93,6 +97,7 @@ class StuckEngine(NetlistEngine):
         self._known: UntestablePins | None = None
         self._audit = audit or AuditSize()
         self._made_sample: AuditSample | None = None
+        self._calls: CallsUnderWay | None = None
         self.ends: Counter[str] = Counter()
         self.audited = 0
 
@@ -105,6 +110,10 @@ class StuckEngine(NetlistEngine):
 
     def expect(self, faults: int, first: Engine | None = None) -> None:
         """Nothing here is worth more if there are more faults."""
+
+    def under_way(self) -> float:
+        """Return what has been done by now of faults that are not done, in faults; see `UnderWay`."""
+        return 0.0 if self._calls is None else self._calls.total()
 
     @property
     def audits(self) -> Mapping[str, Audited]:
@@ -136,18 +145,26 @@ class StuckEngine(NetlistEngine):
             classes.setdefault(holder.held(self._sites.pin(fault.site), fault.held or 0), []).append(fault)
         pin_of = {members[0]: pin for pin, members in classes.items()}
         ordered = [members[0] for _, members in sorted(classes.items())]
-        size = max(1, min(TOGETHER, math.ceil(len(ordered) / max(1, workers))))
+        end = self.golden().end.end_cycle
+        most = TOGETHER if simulator.keeps(end) else TOGETHER_LONG
+        size = max(1, min(most, math.ceil(len(ordered) / max(1, workers))))
         chunks = [ordered[i : i + size] for i in range(0, len(ordered), size)]
+        call_of = {fault: call for call, chunk in enumerate(chunks) for fault in chunk}
+        members = [sum(len(classes[pin_of[fault]]) for fault in chunk) for chunk in chunks]
+        self._calls = under_way = CallsUnderWay(members, end)
 
         def work(chunk: Sequence[Fault]) -> Iterator[EngineOutcome]:
-            ends = self._ends(simulator, [pin_of[fault] for fault in chunk])
+            reached = under_way.address(call_of[chunk[0]])
+            ends = self._ends(simulator, [pin_of[fault] for fault in chunk], reached)
             for fault, end in zip(chunk, ends, strict=True):
                 early = end.how in (How.SAME, How.UNEXCITED, How.LOOP)
                 yield EngineOutcome(self._injection(fault, end), early, end.end_cycle, end.how.name.lower())
 
         for done in run_chunks(chunks, work, workers):
             self.ends[done.how] += 1
-            for member in classes[pin_of[done.injection.fault]]:
+            same = classes[pin_of[done.injection.fault]]
+            under_way.answered(call_of[done.injection.fault], len(same))
+            for member in same:
                 own = done._replace(injection=self._explained(replace(done.injection, fault=member)))
                 self._sample.offer(own)
                 yield own.injection
@@ -263,8 +280,10 @@ class StuckEngine(NetlistEngine):
         bytes_of = observed.state[flip_flops["offset"].astype(np.int64)]
         return simulator, self._holder_of(netlist, bytes_of >> flip_flops["bit"].astype(np.uint8) & 1)
 
-    def _ends(self, simulator: LogicSimulator, faults: Sequence[HeldPins]) -> list[LogicEnd]:
-        return simulator.run(faults, *self._until())
+    def _ends(
+        self, simulator: LogicSimulator, faults: Sequence[HeldPins], reached: int = 0
+    ) -> list[LogicEnd]:
+        return simulator.run(faults, *self._until(), reached=reached)
 
     def _until(self) -> tuple[int, int | None, bool]:
         """Return cycles to the time-out and of one operation, and whether detection ends runs."""

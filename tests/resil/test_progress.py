@@ -258,3 +258,30 @@ def test_builds_within_builds_count_once():
     with progress.building("area"), progress.building("synthesis"):
         now[0] = 7.0
     assert progress.built_seconds == 7.0
+
+
+def test_injections_that_are_under_way_together_count_for_pace_and_time_left():
+    stream, clock = io.StringIO(), Clock()
+    progress = Progress(stream, clock)
+    progress.begin(100, 0)
+    reached = 0.0
+    with progress.following(lambda: reached):
+        assert progress._status() == "0 of 100 injections (0 %)"
+        reached = 1.0
+        progress._status()
+        clock.now += 10.0
+        reached = 21.0
+        assert progress._status() == "0 of 100 injections (0 %), 2.1/s, 0:38 left"
+    assert "left" not in progress._status().replace("unknown time left", "")
+
+
+def test_a_line_comes_while_no_injection_ends(monkeypatch):
+    monkeypatch.setattr("resil.progress._PLAIN_INTERVAL", 0.05)
+    stream = io.StringIO()
+    progress = Progress(stream)
+    progress.begin(100, 0)
+    with progress.following(lambda: 50.0):
+        until = time.monotonic() + 10
+        while not stream.getvalue() and time.monotonic() < until:
+            time.sleep(0.02)
+    assert stream.getvalue().startswith("resil: 0 of 100 injections (0 %)")

@@ -277,6 +277,7 @@ class LogicSimulator:
         self._calls = _load(library)
         self._circuit = PackedCircuit(circuit)
         self._nets = circuit.nets
+        self._room = kept
         self._outputs = len(observed.outputs)
         # The state is read from where it is now: a copy, for the model goes on.
         self.counted = np.ascontiguousarray(observed.counted, np.uint8).copy()
@@ -307,6 +308,10 @@ class LogicSimulator:
         self._check(self._calls.logic_golden(self._handle, limit, output.ctypes.data, found))
         return LogicGolden(int(found[0]), int(found[1]), output.tobytes(), int(found[2]))
 
+    def keeps(self, cycles: int) -> bool:
+        """Return whether a golden run of so many cycles is kept, and not simulated along with each call."""
+        return cycles * self._nets // 8 <= self._room
+
     def values(self) -> npt.NDArray[np.uint8]:
         """Return which values each net has in the golden run: bit 0 for 0, bit 1 for 1, (nets,)."""
         found = np.zeros(self._nets, np.uint8)
@@ -328,6 +333,7 @@ class LogicSimulator:
         *,
         window: int = WINDOW,
         far: int = FAR,
+        reached: int = 0,
     ) -> list[LogicEnd]:
         """Return how the run with each fault ends.
 
@@ -338,13 +344,15 @@ class LogicSimulator:
             until_detection: Runs end where an alarm reports a detected fault.
             window: Cycles after which machines are looked at; results do not depend on it.
             far: Those that differ in 2^far flip-flops are put together; likewise.
+            reached: Address of 8 bytes into which the cycle is written that all machines have come to; 0 if
+                nobody asks.
 
         Raises:
             SimulationError: If there is no such pin, a net is a constant, asynchronous loads never settle, or
                 a bridge closes a loop of gates.
         """
         counts = (ctypes.c_uint64 * 5)()
-        limits = (ctypes.c_uint64 * 5)(limit, allowance or 0, int(until_detection), window, far)
+        limits = (ctypes.c_uint64 * 6)(limit, allowance or 0, int(until_detection), window, far, reached)
         ends = self._ends(self._calls.logic_run, faults, limits, counts)
         for name, number in zip(vars(self.counts), counts, strict=True):
             setattr(self.counts, name, getattr(self.counts, name) + int(number))
@@ -362,7 +370,7 @@ class LogicSimulator:
         It knows no loops, and nothing that is not simulated: such runs end as LIMIT, and as DONE. Arguments
         and errors as of `run`; it shares no code with it.
         """
-        limits = (ctypes.c_uint64 * 5)(limit, allowance or 0, int(until_detection), 0, 0)
+        limits = (ctypes.c_uint64 * 6)(limit, allowance or 0, int(until_detection), 0, 0, 0)
         return self._ends(self._calls.logic_judge, faults, limits)
 
     def _ends(

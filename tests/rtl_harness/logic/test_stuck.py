@@ -16,7 +16,7 @@ from resil.rtl_harness.faults import Fault, Outcome
 from resil.rtl_harness.logic.held_pins import PinHolder
 from resil.rtl_harness.logic.netlist import NOWHERE
 from resil.rtl_harness.logic.sites import pin_sites
-from resil.rtl_harness.logic.stuck_engine import StuckEngine
+from resil.rtl_harness.logic.stuck_engine import TOGETHER_LONG, StuckEngine
 from resil.rtl_harness.logic.untestable import UntestablePins
 from testkit.closed_cores import core_target
 from testkit.held import compared_holds
@@ -74,6 +74,38 @@ def test_classes_of_equal_faults_are_simulated_once_and_all_answered(engine, net
         found[f] for f in several
     ]
     assert {injection.outcome for injection in found.values()} >= {Outcome.MASKED, Outcome.HANG}
+
+
+def test_calls_are_shorter_where_the_golden_run_is_not_kept_and_say_how_far_they_are(
+    target, workload, elaboration, netlist, monkeypatch
+):
+    """Rows come in calls, and an interrupted one is lost: long runs make smaller ones."""
+    sizes, reached = [], []
+
+    def found(kept: bool):
+        with StuckEngine(
+            target, workload, elaboration, netlist, pin_sites(elaboration.sites, netlist)
+        ) as own:
+            monkeypatch.setattr(own.simulator[0], "keeps", lambda cycles: kept)
+            inner = own._ends
+
+            def ends(simulator, pins, place=0):
+                got = inner(simulator, pins, place)
+                if place:
+                    sizes.append(len(pins))
+                    reached.append(own.under_way())
+                return got
+
+            monkeypatch.setattr(own, "_ends", ends)
+            rows = {row.fault: row for row in own.run(faults_of(own, range(0, 2400)))}
+            assert own.under_way() == 0.0
+            return rows
+
+    whole, in_parts = found(kept=True), found(kept=False)
+    assert whole == in_parts
+    assert sizes[0] > TOGETHER_LONG == max(sizes[1:])
+    assert len(sizes) > 2
+    assert min(reached) > 0.0
 
 
 def test_a_clock_that_stands_still_keeps_what_a_flip_flop_holds(engine, netlist):

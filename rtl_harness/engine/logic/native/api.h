@@ -108,6 +108,7 @@ struct LogicLimits {
   // How the work is done; results do not depend on it.
   uint64_t window;         // cycles after which groups of machines are looked at
   uint64_t far;            // machines that differ in 2^far flip-flops are put together
+  uint64_t* reached;       // the cycle that all machines have come to is written there; null if nobody asks
 };
 
 struct LogicCounts {

@@ -242,6 +242,7 @@ void LogicSimulator::run(const HeldPins* faults, uint64_t count, const HeldPin* 
   }
   const uint64_t window = limits.window;
   for (uint64_t r = 0; !groups.empty() || !far.empty(); r += window) {
+    if (limits.reached) *limits.reached = r;
     memories.seek(r);  // over rows that may be gone then
     golden.need(r, r + window + 2);
     golden.prepare(r, r + window + 1, regions);
