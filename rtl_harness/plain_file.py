@@ -6,6 +6,13 @@ from __future__ import annotations
 import errno
 from pathlib import Path
 
+MARK = "'"
+"""What stands in a CSV file before text that a spreadsheet would take for a formula."""
+
+# A name that begins with the mark gets one more, so that each text is read back as it was.
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", MARK)
+"""How such text begins."""
+
 
 def read_plain(path: Path) -> bytes:
     """Return the content of a file.
@@ -31,3 +38,8 @@ def read_listed(path: Path) -> list[str]:
         UnicodeDecodeError: It is no text in UTF-8.
     """
     return listed_lines(read_plain(path).decode("utf-8-sig"))
+
+
+def read_cell(text: str) -> str:
+    """Return the text of a cell of a CSV file, without the mark that it may have."""
+    return text[1:] if text.startswith(MARK) and text[1:].startswith(FORMULA) else text

@@ -18,9 +18,8 @@ from resil.bench.site_list import SiteNames
 from resil.campaign.clusters import LARGEST
 from resil.campaign.placement_settings import PlacementSettings
 from resil.errors import CampaignError, ResilError
-from resil.record.csv_cells import read_cell
 from resil.rtl_harness.design.sites import SiteTable
-from resil.rtl_harness.plain_file import listed_lines
+from resil.rtl_harness.plain_file import listed_lines, read_cell
 
 _SHOWN = 8
 # Nearest cells that are looked at, so that of equally distant ones the order is that of the sites.

@@ -19,9 +19,9 @@ import pyarrow.parquet as pq
 
 from resil.errors import ResilError
 from resil.files import read_parquet, write_file, write_text
-from resil.record.csv_cells import csv_text, read_cell
+from resil.record.csv_cells import csv_text
 from resil.record.listed import STATUSES
-from resil.rtl_harness.plain_file import listed_lines
+from resil.rtl_harness.plain_file import listed_lines, read_cell
 
 # What types are called here, and elsewhere.
 UPSET, SET, STUCK_0, STUCK_1, OPEN_0, OPEN_1, BRIDGE = TYPES = (

@@ -2,7 +2,7 @@
 """Cells of CSV files: text that a spreadsheet would take for a formula is marked, and read back as it was.
 
 Names in RTL may begin with anything (`\\=cmd ` is a name in Verilog). The mark is an apostrophe, as OWASP's
-page on CSV injection advises. Numbers are no text and stay as they are.
+page on CSV injection advises; `plain_file.read_cell` takes it off again. Numbers stay as they are.
 """
 
 from __future__ import annotations
@@ -13,22 +13,15 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from resil.rtl_harness.plain_file import FORMULA, MARK
+
 if TYPE_CHECKING:
     import pyarrow as pa
-
-MARK = "'"
-# A name that begins with the mark gets one more, so that each text is read back as it was.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", MARK)
 
 
 def csv_cell(cell: object) -> object:
     """Return a cell as CSV files hold it: text that begins as a formula does has the mark before it."""
-    return f"{MARK}{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
-
-
-def read_cell(text: str) -> str:
-    """Return the text of a cell that `csv_cell` may have marked."""
-    return text[1:] if text.startswith(MARK) and text[1:].startswith(_FORMULA) else text
+    return f"{MARK}{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell
 
 
 def csv_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -39,7 +32,7 @@ def csv_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
     if not pa.types.is_string(column.type):
         return column
-    asks = pc.match_substring_regex(column, f"^[{re.escape(''.join(_FORMULA))}]")
+    asks = pc.match_substring_regex(column, f"^[{re.escape(''.join(FORMULA))}]")
     return pc.if_else(asks, pc.binary_join_element_wise(MARK, column, ""), column)
 
 

@@ -25,7 +25,7 @@ from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.logic.gated import stored_again
 from resil.rtl_harness.logic.netlist import NOWHERE, LogicNetlist
 from resil.rtl_harness.logic.sites import CLOSES_LOOP, LOGIC, LogicSites, NoSite, behind
-from resil.rtl_harness.plain_file import read_listed
+from resil.rtl_harness.plain_file import read_cell, read_listed
 
 _SHOWN = 8
 # Different weights that a list may have: each is a stratum of each block.
@@ -91,7 +91,7 @@ def read_pairs(file: Path) -> list[NetPair]:
     found, wrong = [], []
     for number, row in enumerate(csv.DictReader([",".join(names), *lines[1:]]), 1):
         try:
-            found.append(_pair({str(k): (v or "").strip() for k, v in row.items() if isinstance(v, str)}))
+            found.append(_pair({str(k): read_cell(v.strip()) for k, v in row.items() if isinstance(v, str)}))
         except ValueError as error:
             wrong.append(f"row {number}: {error}")
     known: set[tuple[frozenset[str], str]] = set()

@@ -18,7 +18,7 @@ from resil.rtl_harness.design.cells import cells_of
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.logic.netlist import LogicNetlist
 from resil.rtl_harness.logic.sites import LogicSites
-from resil.rtl_harness.plain_file import read_listed
+from resil.rtl_harness.plain_file import read_cell, read_listed
 
 _SHOWN = 8
 
@@ -50,7 +50,7 @@ def read_weights(file: Path) -> dict[str, float]:
         )
     found: dict[str, float] = {}
     for number, row in enumerate(rows, 1):
-        name, given = (row["type"] or "").strip(), (row["weight"] or "").strip()
+        name, given = read_cell((row["type"] or "").strip()), (row["weight"] or "").strip()
         try:
             weight = float(given)
         except ValueError:

@@ -10,9 +10,10 @@ import json
 import pyarrow as pa
 import pytest
 
-from resil.record.csv_cells import csv_cell, csv_column, csv_text, read_cell
+from resil.record.csv_cells import csv_cell, csv_column, csv_text
 from resil.reports.blocks_csv import blocks_csv
 from resil.reports.figure_data import figure_data
+from resil.rtl_harness.plain_file import read_cell
 from tests.reports.example import example_summary, summary_of
 
 FORMULAS = ("=1+1", '=HYPERLINK("x")', "+1", "-1", "@SUM(A1)", "\t=1")

@@ -38,8 +38,9 @@ def test_a_type_without_a_weight_is_refused(elaboration, netlist):
 
 def test_weights_are_read(tmp_path):
     file = tmp_path / "weights.csv"
-    file.write_text("# transistors\ntype,weight\nINV,2\nNAND2,4\n")
-    assert read_weights(file) == {"INV": 2.0, "NAND2": 4.0}
+    # The last is as lists of resil have a name that a spreadsheet would take for a formula.
+    file.write_text("# transistors\ntype,weight\nINV,2\nNAND2,4\n'=OR2,3\n")
+    assert read_weights(file) == {"INV": 2.0, "NAND2": 4.0, "=OR2": 3.0}
 
 
 @pytest.mark.parametrize(

@@ -95,10 +95,13 @@ def test_a_bridge_of_what_is_not_there_is_refused(elaboration, netlist):
 
 def test_a_list_of_pairs_is_read_with_types_and_weights(tmp_path):
     file = tmp_path / "pairs.csv"
-    file.write_text("# of the layout\nsecond,first,type,weight\nb[0],a[0],,2\nd[0],c[0],wired_or,\n")
+    # The last row has its names as lists of resil have them, which no spreadsheet takes for a formula.
+    rows = "b[0],a[0],,2\nd[0],c[0],wired_or,\n'=f/Y,'-e/A,first,\n"
+    file.write_text(f"# of the layout\nsecond,first,type,weight\n{rows}")
     assert read_pairs(file) == [
         NetPair("a[0]", "b[0]", (Way.FIRST, Way.SECOND), 2.0),
         NetPair("c[0]", "d[0]", (Way.OR,), 1.0),
+        NetPair("-e/A", "=f/Y", (Way.FIRST,), 1.0),
     ]
 
 
