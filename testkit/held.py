@@ -8,23 +8,27 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from resil.rtl_harness.design.elaboration import Elaboration
+from resil.rtl_harness.design.sites import SiteTable
 from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.engine.plain.engine import PlainEngine
 from resil.rtl_harness.engine.workload import Workload
 from resil.rtl_harness.faults import Fault, Injection
 from resil.rtl_harness.logic.bridges import NetPair, Way, bridges_of
 from resil.rtl_harness.logic.fault_pairs import FaultPairs
+from resil.rtl_harness.logic.held_pins import PinHolder
+from resil.rtl_harness.logic.holders import HolderOf
 from resil.rtl_harness.logic.joined import Joined
 from resil.rtl_harness.logic.marked_cells import storing_cells
 from resil.rtl_harness.logic.netlist import NOWHERE, TO_FLIP_FLOP, LogicNetlist
 from resil.rtl_harness.logic.open_pins import OpenHolder, open_sites
-from resil.rtl_harness.logic.sites import pin_sites
-from resil.rtl_harness.logic.stuck_engine import BRIDGED_NETS, OPEN_INPUTS, StuckEngine
+from resil.rtl_harness.logic.sites import LogicSites, pin_sites
+from resil.rtl_harness.logic.stuck_engine import BRIDGED_NETS, HELD_PINS, OPEN_INPUTS, StuckEngine
 from resil.rtl_harness.logic.verilog import (
     DOMINANT,
     HELD,
@@ -80,6 +84,18 @@ def _namer(netlist: LogicNetlist, design: Joined) -> Callable[[int, int], HeldNa
     return lambda pin, value: (cells[pins[pin]["cell"]], netlist.pin_names[pins[pin]["name"]], value)
 
 
+class _PinFaults(NamedTuple):
+    """Faults of pins, as `StuckEngine` takes them."""
+
+    sites: Callable[[SiteTable, LogicNetlist], LogicSites]
+    holder: HolderOf
+    words: tuple[str, str]
+
+
+_HELD = _PinFaults(pin_sites, PinHolder, HELD_PINS)
+_OPEN = _PinFaults(open_sites, OpenHolder, OPEN_INPUTS)
+
+
 def compared_holds(
     target: Target,
     workload: Workload,
@@ -102,18 +118,7 @@ def compared_holds(
         of: Pins to draw from, by their rows; by default all but clocks of flip-flops and asynchronous loads.
         made: Makes the netlist.
     """
-    netlist, design = made(target, elaboration)
-    sites = pin_sites(elaboration.sites, netlist)
-    every = [(int(pin), value) for pin in of(netlist) for value in (0, 1)]
-    chosen = random.Random(seed).sample(every, min(number, len(every)))
-    # Flip-flops have the names of their registers in the netlist.
-    name_of = _namer(netlist, design)
-    names = [name_of(pin, value) for pin, value in chosen]
-    truth = netlist_target(target, elaboration, design, (), folder, names)
-    faults = [Fault(sites.first + pin, 0, held=value) for pin, value in chosen]
-    engine = StuckEngine(target, workload, elaboration, netlist, sites)
-    said = [(netlist.pin_name(pin), value) for pin, value in chosen]
-    return _compared(engine, workload, faults, truth, [truth.held[name] for name in names], said)
+    return _compared_pins(_HELD, target, workload, elaboration, number, seed, folder, of, made)
 
 
 def compared_opens(
@@ -127,17 +132,43 @@ def compared_opens(
     made: NetlistMaker = as_synthesised,
 ) -> ComparedHolds:
     """Return what both say of open inputs, drawn from all; arguments as of `compared_holds`."""
+    return _compared_pins(_OPEN, target, workload, elaboration, number, seed, folder, None, made)
+
+
+def _compared_pins(
+    faults: _PinFaults,
+    target: Target,
+    workload: Workload,
+    elaboration: Elaboration,
+    number: int,
+    seed: int,
+    folder: Path,
+    of: Callable[[LogicNetlist], npt.NDArray[np.int64]] | None,
+    made: NetlistMaker,
+) -> ComparedHolds:
+    """Return what both say of faults of pins, drawn from all sites, or from those that are on some pins."""
     netlist, design = made(target, elaboration)
-    sites = open_sites(elaboration.sites, netlist)
-    every = [(place, value) for place in range(len(sites.pins)) for value in (0, 1)]
+    sites = faults.sites(elaboration.sites, netlist)
+    usable = np.isin(sites.pins, of(netlist)) if of else np.ones(len(sites.pins), bool)
+    every = [(place, value) for place in np.flatnonzero(usable).tolist() for value in (0, 1)]
     chosen = random.Random(seed).sample(every, min(number, len(every)))
+    # Flip-flops have the names of their registers in the netlist.
     name_of = _namer(netlist, design)
     names = [name_of(int(sites.pins[place]), value) for place, value in chosen]
-    truth = netlist_target(target, elaboration, design, (), folder, opened=names)
-    faults = [Fault(sites.first + place, 0, held=value) for place, value in chosen]
-    engine = StuckEngine(target, workload, elaboration, netlist, sites, holder=OpenHolder, names=OPEN_INPUTS)
-    said = [(netlist.pin_name(int(sites.pins[place])), value) for place, value in chosen]
-    return _compared(engine, workload, faults, truth, [truth.opened[name] for name in names], said)
+    held, opened = (names, ()) if faults is _HELD else ((), names)
+    truth = netlist_target(target, elaboration, design, (), folder, held, opened)
+    engine = StuckEngine(
+        target, workload, elaboration, netlist, sites, holder=faults.holder, names=faults.words
+    )
+    bits = truth.held if faults is _HELD else truth.opened
+    return _compared(
+        engine,
+        workload,
+        [Fault(sites.first + place, 0, held=value) for place, value in chosen],
+        truth,
+        [bits[name] for name in names],
+        [(netlist.pin_name(int(sites.pins[place])), value) for place, value in chosen],
+    )
 
 
 def drawn_pairs(netlist: LogicNetlist, number: int, seed: int) -> list[NetPair]:

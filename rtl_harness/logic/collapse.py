@@ -15,18 +15,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
 from resil.rtl_harness.engine.fast.gates.logic import READ
-from resil.rtl_harness.logic.expand import AND, BUFFER, NAND, NOR, NOT, OR, XNOR, XOR, operand_columns
+from resil.rtl_harness.logic.expand import BUFFER, DECIDED, NOT, XNOR, XOR, operand_columns
 from resil.rtl_harness.logic.netlist import NOWHERE, TO_GATE, Ints, LogicNetlist
 from resil.rtl_harness.logic.sites import LogicSites
 
-# Of gates with a deciding input: what it is, and what the output is then.
-_DECIDED = {AND: (0, 0), NAND: (0, 1), OR: (1, 1), NOR: (1, 0)}
-# Of the same gates: the output held at the other value dominates inputs held at the other value.
-_DOMINATED = dict(_DECIDED)
+# Of gates of several operands: the output held at the other value than one that an operand decides dominates
+# that operand held at the other value.
+DOMINATED = {own: output for own, output in DECIDED.items() if len(operand_columns(own[0])) > 1}
 
 
 @dataclass(frozen=True)
@@ -76,14 +76,13 @@ def dominance_collapsed_pins(netlist: LogicNetlist) -> Collapsed:
     there = set(own)
     below: dict[int, list[int]] = {}
     for row, (operation, *operands, y) in enumerate(netlist.gates.gates.tolist()):
-        if operation not in _DOMINATED:
+        if operation == READ:
             continue
-        value, output = _DOMINATED[operation]
-        below.setdefault(joined.root(2 * y + 1 - output), []).extend(
-            joined.root(2 * taken(row, column) + 1 - value)
-            for column in operand_columns(operation)
-            if operands[column - 1] > 1
-        )
+        for column, value in product(operand_columns(operation), (0, 1)):
+            output = DOMINATED.get((operation, column, value))
+            if output is not None and operands[column - 1] > 1:
+                place = joined.root(2 * taken(row, column) + 1 - value)
+                below.setdefault(joined.root(2 * y + 1 - output), []).append(place)
 
     found: dict[int, int] = {}
 
@@ -131,12 +130,10 @@ def _pin_classes(netlist: LogicNetlist) -> tuple[list[int], _Joined, Callable[[i
             if net > 1 and uses[net] == 1 and net not in stored:
                 joined.join(2 * net, 2 * place)
                 joined.join(2 * net + 1, 2 * place + 1)
-            if operation in (BUFFER, NOT):
-                joined.join(2 * place, 2 * y + operation)
-                joined.join(2 * place + 1, 2 * y + 1 - operation)
-            elif operation in _DECIDED:
-                value, output = _DECIDED[operation]
-                joined.join(2 * place + value, 2 * y + output)
+            for value in (0, 1):
+                decided = DECIDED.get((operation, column, value))
+                if decided is not None:
+                    joined.join(2 * place + value, 2 * y + decided)
     own: list[int] = []
     extra = 2 * (nets + 3 * len(gates))
     clock_cells = dict(netlist.clock_cells.tolist())

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from resil.rtl_harness.engine.fast.gates.circuit import circuit_of
 from resil.rtl_harness.engine.fast.gates.logic import READ
 from resil.rtl_harness.engine.fast.model import CompiledModel
+from resil.rtl_harness.logic.expand import GIVES
 from resil.rtl_harness.logic.netlist import LogicNetlist
 
 Values = npt.NDArray[np.uint8]
@@ -83,22 +84,7 @@ class Evaluation:
                 for i, n in enumerate(data):
                     values[n] = word >> i & 1
                 continue
-            p, q, r = values[a], values[b], values[s]
-            if operation >= 10:
-                found = q if r else p
-            elif operation >= 8:
-                found = p & (1 - q) if operation == 8 else p | (1 - q)
-            elif operation >= 6:
-                found = p ^ q
-            elif operation >= 4:
-                found = p | q
-            elif operation >= 2:
-                found = p & q
-            else:
-                found = p
-            if operation & 1 and operation != 9:
-                found ^= 1
-            values[y] = found ^ (y == pulsed)
+            values[y] = GIVES[operation](values[a], values[b], values[s]) ^ (y == pulsed)
         return np.array(values, np.uint8)
 
     def _word(self, state: Values, memory: int, address: Iterable[int]) -> int:

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import product
 
 from resil.rtl_harness.design.cells import Expression, selection
 from resil.rtl_harness.engine.fast.gates.word_cells import Bit
@@ -12,6 +13,22 @@ from resil.rtl_harness.engine.fast.gates.word_cells import Bit
 BUFFER, NOT, AND, NAND, OR, NOR, XOR, XNOR, MUX, NMUX = 0, 1, 2, 3, 4, 5, 6, 7, 10, 11
 _OPERATIONS = {"and": AND, "or": OR, "xor": XOR}
 _COLUMN = (1, 2, 3)
+# What a gate gives, by its operation as `native/gate_operations.h` numbers them; a multiplexer gives b where
+# `s` is 1.
+GIVES: dict[int, Callable[[int, int, int], int]] = {
+    0: lambda a, b, s: a,
+    1: lambda a, b, s: 1 - a,
+    2: lambda a, b, s: a & b,
+    3: lambda a, b, s: 1 - (a & b),
+    4: lambda a, b, s: a | b,
+    5: lambda a, b, s: 1 - (a | b),
+    6: lambda a, b, s: a ^ b,
+    7: lambda a, b, s: 1 - (a ^ b),
+    8: lambda a, b, s: a & (1 - b),
+    9: lambda a, b, s: a | (1 - b),
+    10: lambda a, b, s: b if s else a,
+    11: lambda a, b, s: 1 - (b if s else a),
+}
 
 Gate = tuple[int, tuple[Bit, ...], Bit]
 
@@ -19,6 +36,18 @@ Gate = tuple[int, tuple[Bit, ...], Bit]
 def operand_columns(operation: int) -> tuple[int, ...]:
     """Return the columns of the operands that a gate looks at: 1 a, 2 b, 3 s."""
     return _COLUMN[: 1 if operation in (BUFFER, NOT) else 3 if operation >= MUX else 2]
+
+
+def _deciding() -> Iterator[tuple[tuple[int, int, int], int]]:
+    for operation, gives in GIVES.items():
+        for column, value in product(operand_columns(operation), (0, 1)):
+            given = {gives(*own) for own in product((0, 1), repeat=3) if own[column - 1] == value}
+            if len(given) == 1:
+                yield (operation, column, value), given.pop()
+
+
+DECIDED: Mapping[tuple[int, int, int], int] = dict(_deciding())
+"""What a gate gives whatever its other operands are: by operation, column of one operand, and its value."""
 
 
 @dataclass(frozen=True)

@@ -8,30 +8,15 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from resil.rtl_harness.engine.fast.gates.logic import READ
 from resil.rtl_harness.engine.logic.library import HeldPin, HeldPins, PinKind
 from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.logic.expand import DECIDED, operand_columns
 from resil.rtl_harness.logic.gated import stored_again
 from resil.rtl_harness.logic.netlist import NOWHERE, TO_FLIP_FLOP, TO_GATE, LogicNetlist
 
-# Of a gate's operation: column of an input, the value at which it decides the output, and the output then.
-# Operations as `native/gate_operations.h` numbers them.
-_DECIDES: dict[int, tuple[tuple[int, int, int], ...]] = {
-    0: ((1, 0, 0), (1, 1, 1)),
-    1: ((1, 0, 1), (1, 1, 0)),
-    2: ((1, 0, 0), (2, 0, 0)),
-    3: ((1, 0, 1), (2, 0, 1)),
-    4: ((1, 1, 1), (2, 1, 1)),
-    5: ((1, 1, 0), (2, 1, 0)),
-    8: ((1, 0, 0), (2, 1, 0)),
-    9: ((1, 1, 1), (2, 0, 1)),
-}
-_READ = 12
-_INPUTS = {0: 1, 1: 1, 10: 3, 11: 3}
-_DECIDED = {
-    (operation, column, value): output
-    for operation, rules in _DECIDES.items()
-    for column, value, output in rules
-}
+# Of each operation, how many operands its gate has; a read port has a list.
+_OPERANDS = np.array([*(len(operand_columns(operation)) for operation in range(READ)), 0])
 
 
 class PinHolder:
@@ -48,6 +33,7 @@ class PinHolder:
         self._netlist = netlist
         self._state = state
         self._clock_cells = dict(netlist.clock_cells.tolist())
+        self._pins = netlist.pins
         self._gates = netlist.gates.gates
         self._flip_flop = self._flip_flops()
         self._only = self._consumers()
@@ -64,14 +50,11 @@ class PinHolder:
 
     def along_gates(self, pin: int, value: int) -> HeldPins:
         """Return what holding this very pin is along the gates; errors as of `held`."""
-        row = self._netlist.pins[pin]
-        at, column, consumer = int(row["row"]), int(row["column"]), int(row["consumer"])
-        cell = int(row["cell"])
-        if cell in self._clock_cells and (row["output"] or consumer == NOWHERE):
+        cell, _, output, net, consumer, at, column = self._pins.item(pin)
+        if cell in self._clock_cells and (output or consumer == NOWHERE):
             # A clock that stands still has no edge, at whichever level; nor has one without its own clock.
             return (HeldPin(PinKind.NET, int(self._clock_cells[cell]), 0),)
-        if row["output"] and consumer in (TO_GATE, TO_FLIP_FLOP):
-            net = int(row["net"])
+        if output and consumer in (TO_GATE, TO_FLIP_FLOP):
             return (HeldPin(PinKind.NET, net, value), *self._stored_again.get(net, ()))
         if consumer == TO_GATE:
             return (HeldPin(PinKind.OPERAND, at, value, column),)
@@ -98,8 +81,7 @@ class PinHolder:
     def _flip_flops(self) -> dict[int, int]:
         """Return the row of the flip-flop that each cell is: of some only the inverted output is taken."""
         row_of = {net: row for row, net in enumerate(self._netlist.gates.flip_flops[:, 0].tolist())}
-        stores = self._netlist.stores
-        pins = self._netlist.pins
+        stores, pins = self._netlist.stores, self._pins
         found = {}
         for pin in pins[pins["output"] == 1].tolist():
             cell, _, _, net, consumer, row, _ = pin
@@ -122,22 +104,20 @@ class PinHolder:
         """Go on to the output of a gate that the pin decides, as long as nothing else sees what is held."""
         while True:
             if pin.kind is PinKind.OPERAND:
-                operation, *_, y = self._gates[pin.at].tolist()
-                output = _DECIDED.get((operation, pin.column, pin.value))
+                output = DECIDED.get((self._gates.item(pin.at, 0), pin.column, pin.value))
                 if output is None:
                     return self._backward(pin)
-                pin = HeldPin(PinKind.NET, y, output)
+                pin = HeldPin(PinKind.NET, self._gates.item(pin.at, 4), output)
             if pin.kind is PinKind.NET and (only := self._only.get(pin.at)) is not None:
                 row, column = only
-                operation = int(self._gates[row, 0])
-                if (operation, column, pin.value) in _DECIDED:
+                if (self._gates.item(row, 0), column, pin.value) in DECIDED:
                     pin = HeldPin(PinKind.OPERAND, row, pin.value, column)
                     continue
             return pin
 
     def _backward(self, pin: HeldPin) -> HeldPin:
         """What feeds this input alone is the same as the input."""
-        net = int(self._gates[pin.at, pin.column])
+        net = self._gates.item(pin.at, pin.column)
         if self._only.get(net) == (pin.at, pin.column):
             return HeldPin(PinKind.NET, net, pin.value)
         return pin
@@ -147,7 +127,7 @@ class PinHolder:
         gates, all_of = self._gates, self._netlist.gates
         counts = np.zeros(all_of.nets, np.int64)
         at = np.zeros((all_of.nets, 2), np.int64)
-        inputs = np.array([0 if op == _READ else _INPUTS.get(op, 2) for op in range(_READ + 1)])[gates[:, 0]]
+        inputs = _OPERANDS[gates[:, 0]]
         for column in (1, 2, 3):
             rows = np.flatnonzero(inputs >= column)
             nets = gates[rows, column]

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 from resil.rtl_harness.engine.fast.gates.circuit import circuit_of
 from resil.rtl_harness.engine.fast.gates.logic import READ
@@ -13,25 +12,10 @@ from resil.rtl_harness.engine.fast.native.circuit import Circuit
 from resil.rtl_harness.engine.fast.native.injector import Flip
 from resil.rtl_harness.engine.fast.native.sweep import GatesError
 from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.logic.expand import GIVES
 from resil.rtl_harness.logic.netlist import LogicNetlist
 from resil.rtl_harness.logic.pulses import NetPulses
 
-# What a gate gives, by its operation as `native/gate_operations.h` numbers them; a multiplexer gives b where
-# `s` is 1.
-GIVES: dict[int, Callable[[int, int, int], int]] = {
-    0: lambda a, b, s: a,
-    1: lambda a, b, s: 1 - a,
-    2: lambda a, b, s: a & b,
-    3: lambda a, b, s: 1 - (a & b),
-    4: lambda a, b, s: a | b,
-    5: lambda a, b, s: 1 - (a | b),
-    6: lambda a, b, s: a ^ b,
-    7: lambda a, b, s: 1 - (a ^ b),
-    8: lambda a, b, s: a & (1 - b),
-    9: lambda a, b, s: a | (1 - b),
-    10: lambda a, b, s: b if s else a,
-    11: lambda a, b, s: 1 - (b if s else a),
-}
 # Asynchronous loads may set one another off this often.
 _ROUNDS = 64
 _BYTE = re.compile(r"at byte (\d+)(?:, bit (\d+))?")

@@ -10,9 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from resil.rtl_harness.engine.fast.gates.logic import READ
-from resil.rtl_harness.logic.expand import operand_columns
+from resil.rtl_harness.logic.expand import GIVES, operand_columns
 from resil.rtl_harness.logic.netlist import NOWHERE, TO_GATE, LogicNetlist
-from resil.rtl_harness.logic.proof import GIVES
 
 
 def constant_pins(netlist: LogicNetlist) -> Mapping[int, int]:

@@ -43,9 +43,9 @@ class UntestablePins:
         self._gates = netlist.gates.gates
         self._flip_flops = netlist.gates.flip_flops
         # What leaves the design may be seen in another bench.
-        self._reaches = reaches | leading_to(netlist, netlist.exits.tolist())
-        self._values = values
-        self._counted = counted
+        self._reaches = (reaches | leading_to(netlist, netlist.exits.tolist())).tobytes()
+        self._values = values.tobytes()
+        self._counted = counted.tobytes()
         self._uses = net_uses(netlist)
         self._constant = constant_pins(netlist)
 
@@ -66,8 +66,8 @@ class UntestablePins:
     def _is_unconnected(self, pin: int | None) -> bool:
         if pin is None:
             return False
-        row = self._pins[pin]
-        return bool(row["output"]) and row["consumer"] != NOWHERE and not self._uses[row["net"]]
+        _, _, output, net, consumer, *_ = self._pins.item(pin)
+        return bool(output) and consumer != NOWHERE and not self._uses[net]
 
     def _reached(self, pins: Iterable[HeldPin]) -> bool:
         """Whether something that is observed may depend on any of the places that are held."""
@@ -75,9 +75,9 @@ class UntestablePins:
             if pin.kind in _OF_NETS:
                 reached = self._reaches[pin.at]
             elif pin.kind in _OF_GATES:
-                reached = self._reaches[self._gates[pin.at, 4]]
+                reached = self._reaches[self._gates.item(pin.at, 4)]
             else:
-                reached = self._counted[pin.at] or self._reaches[self._flip_flops[pin.at, 0]]
+                reached = self._counted[pin.at] or self._reaches[self._flip_flops.item(pin.at, 0)]
             if reached:
                 return True
         return False
@@ -88,15 +88,15 @@ class UntestablePins:
             return False
         if pin.kind in (PinKind.BRIDGE, PinKind.WIRED):
             # Two nets that are both 0 all the time, or both 1, are what they would be without the bridge.
-            return int(self._values[pin.at] | self._values[pin.column]) == 3
+            return self._values[pin.at] | self._values[pin.column] == 3
         if pin.kind is PinKind.NET:
             net = pin.at
         elif pin.kind is PinKind.OPERAND:
-            net = self._gates[pin.at, pin.column]
+            net = self._gates.item(pin.at, pin.column)
         elif pin.kind in (PinKind.OPEN, PinKind.OPEN_DATA) and pin.column >= 0:
-            net = self._gates[pin.column // 4, pin.column % 4]
+            net = self._gates.item(pin.column // 4, pin.column % 4)
         elif pin.kind in (PinKind.DATA, PinKind.OPEN_DATA):
-            net = self._flip_flops[pin.at, 1]
+            net = self._flip_flops.item(pin.at, 1)
         else:
             # An asynchronous load that never acts in a run has acted before it.
             return True

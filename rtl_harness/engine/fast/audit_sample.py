@@ -153,7 +153,8 @@ class AuditSample:
         return max(due, fresh, still, untried)
 
     def _block(self, injection: Injection) -> str:
-        return self._sites[injection.fault.site].element.block
+        sites = self._sites
+        return sites.elements[sites.element_index(injection.fault.site)].block
 
     def _note(self, stratum: Stratum, injection: Injection) -> None:
         self._counts.answers[stratum] += 1

@@ -251,6 +251,7 @@ _RESULT = np.dtype(
     ],
     align=True,
 )
+_HOW = tuple(How)
 _HELD = np.dtype([(name, np.uint32) for name in ("first", "count")], align=True)
 _PIN = np.dtype([(name, np.int32) for name in ("kind", "at", "column", "value")], align=True)
 
@@ -384,7 +385,8 @@ class LogicSimulator:
         output = np.zeros((len(faults), self._outputs), np.uint8)
         given = (held.ctypes.data, len(faults), pins.ctypes.data, limits)
         self._check(call(self._handle, *given, results.ctypes.data, output.ctypes.data, *more))
-        return [_end(result, raw.tobytes()) for result, raw in zip(results, output, strict=True)]
+        size, raw = self._outputs, output.tobytes()
+        return [_end(*result, raw[at * size : (at + 1) * size]) for at, result in enumerate(results.tolist())]
 
     def _check(self, code: int) -> None:
         if code:
@@ -394,19 +396,26 @@ class LogicSimulator:
         return SimulationError(f"the simulator of faulty logic: {self._calls.logic_error().decode()}")
 
 
-def _end(result: np.void, output: bytes) -> LogicEnd:
-    def alarm(name: str) -> tuple[int, int] | None:
-        place = int(result[name])
-        return None if place < 0 else (place, int(result[f"{name}_cycle"]))
-
+def _end(
+    how: int,
+    differs: int,
+    end_cycle: int,
+    status: int,
+    detected: int,
+    corrected: int,
+    detected_cycle: int,
+    corrected_cycle: int,
+    output: bytes,
+) -> LogicEnd:
+    """Return how a run ended, of a row of `_RESULT` and the bytes of its outputs."""
     return LogicEnd(
-        How(int(result["how"])),
-        int(result["end_cycle"]),
-        int(result["status"]),
+        _HOW[how],
+        end_cycle,
+        status,
         output,
-        bool(result["differs"]),
-        alarm("detected"),
-        alarm("corrected"),
+        bool(differs),
+        None if detected < 0 else (detected, detected_cycle),
+        None if corrected < 0 else (corrected, corrected_cycle),
     )
 
 
