@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-import os
 import random
+import resource
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -48,7 +49,8 @@ class ComparedHolds:
         pins: Name of each pin, and the value at which it is held or open; of a bridge its name, and 0.
         found: The engine's answers.
         judged: Those of the simulator, each from a run of its own.
-        engine_seconds: Processor time of the engine for all of them, netlist and golden run there.
+        engine_seconds: Processor time of the engine for all of them, netlist and golden run there; the least
+            of some runs of engines of their own where one takes less than a second.
         simulator_seconds: That of the simulator, built and with its golden run.
     """
 
@@ -67,8 +69,8 @@ class ComparedHolds:
 
 def _spent() -> float:
     """Return the processor time of this process and of those that it has waited for, in seconds."""
-    times = os.times()
-    return times.user + times.system + times.children_user + times.children_system
+    others = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + others.ru_utime + others.ru_stime
 
 
 def _usable_pins(netlist: LogicNetlist) -> npt.NDArray[np.int64]:
@@ -157,12 +159,10 @@ def _compared_pins(
     names = [name_of(int(sites.pins[place]), value) for place, value in chosen]
     held, opened = (names, ()) if faults is _HELD else ((), names)
     truth = netlist_target(target, elaboration, design, (), folder, held, opened)
-    engine = StuckEngine(
-        target, workload, elaboration, netlist, sites, holder=faults.holder, names=faults.words
-    )
+    parts = target, workload, elaboration, netlist, sites
     bits = truth.held if faults is _HELD else truth.opened
     return _compared(
-        engine,
+        lambda: StuckEngine(*parts, holder=faults.holder, names=faults.words),
         workload,
         [Fault(sites.first + place, 0, held=value) for place, value in chosen],
         truth,
@@ -217,21 +217,17 @@ def compared_bridges(
     names = [named(bridges.names[place]) for place in chosen]
     truth = netlist_target(target, elaboration, design, (), folder, bridged=names)
     faults = [Fault(bridges.sites.first + place, 0, held=0) for place in chosen]
-    engine = StuckEngine(
-        target,
-        workload,
-        elaboration,
-        netlist,
-        bridges.sites,
-        holder=bridges.holder,
-        names=BRIDGED_NETS,
-    )
+    parts = target, workload, elaboration, netlist, bridges.sites
+
+    def engine() -> StuckEngine:
+        return StuckEngine(*parts, holder=bridges.holder, names=BRIDGED_NETS)
+
     said = [(bridges.names[place], 0) for place in chosen]
     return _compared(engine, workload, faults, truth, [truth.bridged[name] for name in names], said)
 
 
 def _compared(
-    engine: StuckEngine,
+    made: Callable[[], StuckEngine],
     workload: Workload,
     faults: Sequence[Fault],
     truth: NetlistTarget,
@@ -239,11 +235,14 @@ def _compared(
     said: list[tuple[str, int]],
 ) -> ComparedHolds:
     """Run faults in both; of each it is known which bit of the netlist in Verilog brings it about."""
-    with engine:
-        assert engine.simulator
-        began = _spent()
-        found = {injection.fault: injection for injection in engine.run(faults)}
-        engine_seconds = _spent() - began
+    times: list[float] = []
+    # What others do on the machine is as much as a short run takes.
+    while not times or (times[0] < 1.0 and len(times) < 5):
+        with made() as engine:
+            assert engine.simulator
+            began = _spent()
+            found = {injection.fault: injection for injection in engine.run(faults)}
+            times.append(_spent() - began)
     of = {Fault(bit, 0, held=1): fault for bit, fault in zip(bits, faults, strict=True)}
     with PlainEngine(truth.target, workload, truth.elaboration) as plain:
         plain.golden()
@@ -257,7 +256,7 @@ def _compared(
         said,
         [found[fault] for fault in faults],
         [judged[fault] for fault in faults],
-        engine_seconds,
+        min(times),
         simulator_seconds,
     )
 

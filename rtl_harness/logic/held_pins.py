@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from resil.rtl_harness.engine.fast.gates.logic import READ
-from resil.rtl_harness.engine.logic.library import HeldPin, HeldPins, PinKind
+from resil.rtl_harness.engine.logic.library import DATA, LOAD, NET, OPERAND, HeldPin, HeldPins
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.logic.expand import DECIDED, operand_columns
 from resil.rtl_harness.logic.gated import stored_again
@@ -53,17 +53,17 @@ class PinHolder:
         cell, _, output, net, consumer, at, column = self._pins.item(pin)
         if cell in self._clock_cells and (output or consumer == NOWHERE):
             # A clock that stands still has no edge, at whichever level; nor has one without its own clock.
-            return (HeldPin(PinKind.NET, int(self._clock_cells[cell]), 0),)
+            return (HeldPin(NET, int(self._clock_cells[cell]), 0),)
         if output and consumer in (TO_GATE, TO_FLIP_FLOP):
-            return (HeldPin(PinKind.NET, net, value), *self._stored_again.get(net, ()))
+            return (HeldPin(NET, net, value), *self._stored_again.get(net, ()))
         if consumer == TO_GATE:
-            return (HeldPin(PinKind.OPERAND, at, value, column),)
+            return (HeldPin(OPERAND, at, value, column),)
         if consumer == TO_FLIP_FLOP:
-            return (HeldPin(PinKind.DATA, at, value),) if column == 1 else self._load(at, value)
+            return (HeldPin(DATA, at, value),) if column == 1 else self._load(at, value)
         if cell in self._flip_flop:
             # Without a clock a flip-flop keeps what it holds.
             at = self._flip_flop[cell]
-            return (HeldPin(PinKind.DATA, at, int(self._state[at])),)
+            return (HeldPin(DATA, at, int(self._state[at])),)
         raise HarnessError(
             f"{self._netlist.pin_name(pin)}: expected a pin that gates take or a clock pin, found one of "
             "which nothing is made; leave its cell out",
@@ -92,26 +92,26 @@ class PinHolder:
     def _load(self, at: int, value: int) -> HeldPins:
         """A load that acts for ever keeps what it sets, from the release of reset on."""
         if value != self._netlist.gates.flip_flops[at, 3]:
-            return (HeldPin(PinKind.LOAD, at, value),)
+            return (HeldPin(LOAD, at, value),)
         sets = int(self._netlist.reset_values[at])
-        own = HeldPin(PinKind.DATA, at, sets)
+        own = HeldPin(DATA, at, sets)
         if sets == self._state[at]:
             return (own,)
         # Before the first edge it stores something else, which nothing sees.
-        return (own, HeldPin(PinKind.NET, int(self._netlist.gates.flip_flops[at, 0]), sets))
+        return (own, HeldPin(NET, int(self._netlist.gates.flip_flops[at, 0]), sets))
 
     def _forward(self, pin: HeldPin) -> HeldPin:
         """Go on to the output of a gate that the pin decides, as long as nothing else sees what is held."""
         while True:
-            if pin.kind is PinKind.OPERAND:
+            if pin.kind is OPERAND:
                 output = DECIDED.get((self._gates.item(pin.at, 0), pin.column, pin.value))
                 if output is None:
                     return self._backward(pin)
-                pin = HeldPin(PinKind.NET, self._gates.item(pin.at, 4), output)
-            if pin.kind is PinKind.NET and (only := self._only.get(pin.at)) is not None:
+                pin = HeldPin(NET, self._gates.item(pin.at, 4), output)
+            if pin.kind is NET and (only := self._only.get(pin.at)) is not None:
                 row, column = only
                 if (self._gates.item(row, 0), column, pin.value) in DECIDED:
-                    pin = HeldPin(PinKind.OPERAND, row, pin.value, column)
+                    pin = HeldPin(OPERAND, row, pin.value, column)
                     continue
             return pin
 
@@ -119,7 +119,7 @@ class PinHolder:
         """What feeds this input alone is the same as the input."""
         net = self._gates.item(pin.at, pin.column)
         if self._only.get(net) == (pin.at, pin.column):
-            return HeldPin(PinKind.NET, net, pin.value)
+            return HeldPin(NET, net, pin.value)
         return pin
 
     def _consumers(self) -> dict[int, tuple[int, int]]:

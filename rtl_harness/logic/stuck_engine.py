@@ -15,7 +15,7 @@ import numpy as np
 from resil.rtl_harness.design.elaboration import Elaboration
 from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.engine.contract import Audited, Engine, check_fault
-from resil.rtl_harness.engine.fast.audit_sample import AuditSample, AuditSize
+from resil.rtl_harness.engine.fast.audit_sample import AuditSample, AuditSize, kind_of
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.engine.fast.processes import EngineOutcome, run_chunks
 from resil.rtl_harness.engine.logic.build import build_library
@@ -46,6 +46,9 @@ JUDGED = 63
 HELD_PINS = ("pins of cells that are held", "held pin")
 OPEN_INPUTS = ("open inputs of cells", "open input")
 BRIDGED_NETS = ("bridges between nets", "bridge")
+# How runs end of which that is known before, and those that finish.
+_EARLY = (How.SAME, How.UNEXCITED, How.LOOP)
+_FINISHED = (How.DONE, How.SAME, How.UNEXCITED)
 
 
 class StuckEngine(NetlistEngine):
@@ -129,12 +132,13 @@ class StuckEngine(NetlistEngine):
             AuditError: If an answer is found to be wrong.
             SimulationError: If the gates do not say what a machine does.
         """
+        stored: list[Fault] = []
+        pins: list[Fault] = []
         for fault in faults:
             self._check(fault)
-        stored = [fault for fault in faults if not self._is_site(fault)]
+            (pins if self._is_site(fault) else stored).append(fault)
         if stored:
             yield from self._fast.run(stored, workers)
-        pins = [fault for fault in faults if self._is_site(fault)]
         if pins:
             yield from self._held(pins, workers)
 
@@ -145,30 +149,38 @@ class StuckEngine(NetlistEngine):
             classes.setdefault(holder.held(self._sites.pin(fault.site), fault.held or 0), []).append(fault)
         pin_of = {members[0]: pin for pin, members in classes.items()}
         ordered = [members[0] for _, members in sorted(classes.items())]
-        end = self.golden().end.end_cycle
-        most = TOGETHER if simulator.keeps(end) else TOGETHER_LONG
+        last = self.golden().end.end_cycle
+        most = TOGETHER if simulator.keeps(last) else TOGETHER_LONG
         size = max(1, min(most, math.ceil(len(ordered) / max(1, workers))))
         chunks = [ordered[i : i + size] for i in range(0, len(ordered), size)]
         call_of = {fault: call for call, chunk in enumerate(chunks) for fault in chunk}
         members = [sum(len(classes[pin_of[fault]]) for fault in chunk) for chunk in chunks]
-        self._calls = under_way = CallsUnderWay(members, end)
+        self._calls = under_way = CallsUnderWay(members, last)
 
-        def work(chunk: Sequence[Fault]) -> Iterator[EngineOutcome]:
+        def work(chunk: Sequence[Fault]) -> Iterator[tuple[Fault, EngineOutcome]]:
             reached = under_way.address(call_of[chunk[0]])
             ends = self._ends(simulator, [pin_of[fault] for fault in chunk], reached)
+            # Many runs end alike: what is said of one is said of all of them.
+            known: dict[LogicEnd, EngineOutcome] = {}
             for fault, end in zip(chunk, ends, strict=True):
-                early = end.how in (How.SAME, How.UNEXCITED, How.LOOP)
-                yield EngineOutcome(self._injection(fault, end), early, end.end_cycle, end.how.name.lower())
+                like = known.get(end)
+                if like is None:
+                    early = end.how in _EARLY
+                    own = self._injection(fault, end)
+                    known[end] = like = EngineOutcome(own, early, end.end_cycle, end.how.name.lower())
+                yield fault, like
 
-        for done in run_chunks(chunks, work, workers):
+        sample = self._sample
+        for fault, done in run_chunks(chunks, work, workers):
             self.ends[done.how] += 1
-            same = classes[pin_of[done.injection.fault]]
-            under_way.answered(call_of[done.injection.fault], len(same))
+            same = classes[pin_of[fault]]
+            under_way.answered(call_of[fault], len(same))
+            kind = kind_of(done, last)
             for member in same:
-                own = done._replace(injection=self._explained(replace(done.injection, fault=member)))
-                self._sample.offer(own)
-                yield own.injection
-        answers = {answer.fault: answer for answer in self._sample.draw()}
+                own = self._explained(done.injection, member)
+                sample.offer_of(kind, own)
+                yield own
+        answers = {answer.fault: answer for answer in sample.draw()}
         for found in self._judged(sorted(answers), workers):
             self._require(answers[found.fault], found)
             self.audited += 1
@@ -180,7 +192,7 @@ class StuckEngine(NetlistEngine):
             return self._fast.replay(fault)
         simulator, holder = self.simulator
         pins = holder.along_gates(self._sites.pin(fault.site), fault.held or 0)
-        return self._explained(self._injection(fault, self._ends(simulator, [pins])[0]))
+        return self._explained(self._injection(fault, self._ends(simulator, [pins])[0]), fault)
 
     def _again(self, faults: Sequence[Fault], workers: int) -> Iterator[Injection]:
         for fault in faults:
@@ -202,10 +214,14 @@ class StuckEngine(NetlistEngine):
                 yield EngineOutcome(self._injection(fault, end), False, end.end_cycle, end.how.name.lower())
 
         for done in run_chunks(chunks, work, workers):
-            yield self._explained(done.injection)
+            yield self._explained(done.injection, done.injection.fault)
 
-    def _explained(self, injection: Injection) -> Injection:
-        """Return an injection with the reason why nothing could come of its fault, if there is one.
+    def _explained(self, injection: Injection, fault: Fault) -> Injection:
+        """Return what comes of a fault with the reason why nothing could, if there is one.
+
+        Args:
+            injection: Of it, or of a fault that comes to the same.
+            fault: It.
 
         Raises:
             AuditError: Something has come of it.
@@ -215,18 +231,18 @@ class StuckEngine(NetlistEngine):
             self._known = UntestablePins(
                 self._netlist, simulator.reaches(), simulator.values(), simulator.counted
             )
-        fault = injection.fault
         place, value = self._sites.pin(fault.site), fault.held or 0
         along_gates = holder.along_gates(place, value)
         why = self._known.why(along_gates, place if holder.of_pins else None, value)
-        if why is not None and (injection.seen, injection.reported) != (Seen.MASKED, Reported.NOTHING):
+        found = injection.of(fault, why)
+        if why is not None and (found.seen, found.reported) != (Seen.MASKED, Reported.NOTHING):
             raise AuditError(
                 f"audit of faults in logic: {self._describe(fault)} cannot be tested ({why}), but what came "
-                f"of it is {injection}; what this engine answered cannot be trusted",
+                f"of it is {found}; what this engine answered cannot be trusted",
                 fault,
                 self._way,
             )
-        return replace(injection, untestable=why)
+        return found
 
     def _require(self, answer: Injection, found: Injection) -> None:
         if found != answer:
@@ -303,7 +319,7 @@ class StuckEngine(NetlistEngine):
         golden = self.golden().end
         found = replace(
             golden,
-            finished=end.how in (How.DONE, How.SAME, How.UNEXCITED),
+            finished=end.how in _FINISHED,
             end_cycle=end.end_cycle,
             status=end.status,
             output=end.output,

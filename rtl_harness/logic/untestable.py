@@ -12,14 +12,25 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
-from resil.rtl_harness.engine.logic.library import HeldPin, HeldPins, PinKind
+from resil.rtl_harness.engine.logic.library import (
+    BRIDGE,
+    DATA,
+    NET,
+    OPEN,
+    OPEN_DATA,
+    OPERAND,
+    STORED,
+    WIRED,
+    HeldPin,
+    HeldPins,
+)
 from resil.rtl_harness.faults import Untestable
 from resil.rtl_harness.logic.collapse import net_uses
 from resil.rtl_harness.logic.netlist import NOWHERE, LogicNetlist
 from resil.rtl_harness.logic.structure import constant_pins, leading_to
 
-_OF_NETS = (PinKind.NET, PinKind.BRIDGE, PinKind.WIRED, PinKind.OPEN)
-_OF_GATES = (PinKind.OPERAND, PinKind.STORED)
+_OF_NETS = (NET, BRIDGE, WIRED, OPEN)
+_OF_GATES = (OPERAND, STORED)
 
 
 class UntestablePins:
@@ -84,18 +95,18 @@ class UntestablePins:
 
     def _is_excited(self, pin: HeldPin) -> bool:
         """Whether the golden run has another value, where a pin is held, than it is held at."""
-        if pin.kind is PinKind.STORED:
+        if pin.kind is STORED:
             return False
-        if pin.kind in (PinKind.BRIDGE, PinKind.WIRED):
+        if pin.kind in (BRIDGE, WIRED):
             # Two nets that are both 0 all the time, or both 1, are what they would be without the bridge.
             return self._values[pin.at] | self._values[pin.column] == 3
-        if pin.kind is PinKind.NET:
+        if pin.kind is NET:
             net = pin.at
-        elif pin.kind is PinKind.OPERAND:
+        elif pin.kind is OPERAND:
             net = self._gates.item(pin.at, pin.column)
-        elif pin.kind in (PinKind.OPEN, PinKind.OPEN_DATA) and pin.column >= 0:
+        elif pin.kind in (OPEN, OPEN_DATA) and pin.column >= 0:
             net = self._gates.item(pin.column // 4, pin.column % 4)
-        elif pin.kind in (PinKind.DATA, PinKind.OPEN_DATA):
+        elif pin.kind in (DATA, OPEN_DATA):
             net = self._flip_flops.item(pin.at, 1)
         else:
             # An asynchronous load that never acts in a run has acted before it.

@@ -109,8 +109,11 @@ class AuditSample:
 
     def offer(self, outcome: EngineOutcome) -> None:
         """Take note of an answer."""
-        kind = kind_of(outcome, self._golden_end)
-        self._note((kind, self._block(outcome.injection)), outcome.injection)
+        self.offer_of(kind_of(outcome, self._golden_end), outcome.injection)
+
+    def offer_of(self, kind: str, injection: Injection) -> None:
+        """Take note of an answer that came about in a way, as `kind_of` has it."""
+        self._note((kind, self._block(injection)), injection)
 
     def offer_kept(self, injection: Injection) -> None:
         """Take note of an answer of which nobody knows any more how it came about."""

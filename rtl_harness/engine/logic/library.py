@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -94,6 +94,10 @@ class PinKind(IntEnum):
     OPEN_DATA = 9
     STORED = 10
     PULSE = 11
+
+
+# Of each pin of a large design: to name a member of its enumeration takes ten times as long as a global.
+NET, OPERAND, DATA, LOAD, _, _, BRIDGE, WIRED, OPEN, OPEN_DATA, STORED, _ = PinKind
 
 
 class HeldPin(NamedTuple):
@@ -386,7 +390,8 @@ class LogicSimulator:
         given = (held.ctypes.data, len(faults), pins.ctypes.data, limits)
         self._check(call(self._handle, *given, results.ctypes.data, output.ctypes.data, *more))
         size, raw = self._outputs, output.tobytes()
-        return [_end(*result, raw[at * size : (at + 1) * size]) for at, result in enumerate(results.tolist())]
+        rows = cast(list[tuple[int, ...]], results.tolist())
+        return [_end(row, raw[at * size : (at + 1) * size]) for at, row in enumerate(rows)]
 
     def _check(self, code: int) -> None:
         if code:
@@ -396,18 +401,9 @@ class LogicSimulator:
         return SimulationError(f"the simulator of faulty logic: {self._calls.logic_error().decode()}")
 
 
-def _end(
-    how: int,
-    differs: int,
-    end_cycle: int,
-    status: int,
-    detected: int,
-    corrected: int,
-    detected_cycle: int,
-    corrected_cycle: int,
-    output: bytes,
-) -> LogicEnd:
+def _end(row: tuple[int, ...], output: bytes) -> LogicEnd:
     """Return how a run ended, of a row of `_RESULT` and the bytes of its outputs."""
+    how, differs, end_cycle, status, detected, corrected, detected_cycle, corrected_cycle = row
     return LogicEnd(
         _HOW[how],
         end_cycle,
