@@ -98,7 +98,7 @@ def compared(circuit: Circuit, folder: Path, models: tuple[str, ...] = tuple(MOD
         if MODELS[model] == "stuck":
             own = [fault for fault in found if fault.cell in core and fault.pin not in CONTROLS]
             shown = [found[fault][0] == "sdc_critical" for fault in own]
-    return Compared(numbers, different, outcomes, _classes(folder, core), float(np.mean(shown)))
+    return Compared(numbers, different, outcomes, classes_here(folder, core), float(np.mean(shown)))
 
 
 def _found(out: Path, kind: str) -> dict[CellFault, Answer]:
@@ -112,7 +112,7 @@ def _found(out: Path, kind: str) -> dict[CellFault, Answer]:
     return found
 
 
-def _classes(folder: Path, core: set[str]) -> int:
+def classes_here(folder: Path, core: set[str]) -> int:
     """Return the classes of equivalent stuck pins of some cells, clocks and resets aside."""
     target = load_target(folder / "target.toml")
     netlist = logic_netlist(target, with_hardware(target, elaborate(target)))

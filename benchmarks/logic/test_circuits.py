@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.logic.circuits import TEXTBOOKS, compared, wrong
+from benchmarks.logic.circuits import TEXTBOOKS, classes_here, compared, wrong
 from testkit import circuits
-from testkit.circuits import Machine, faults_of, textbook_classes
+from testkit.circuits import Machine, core_of, faults_of, textbook_classes, write_campaigns
 
 
 @pytest.fixture(scope="module")
@@ -48,3 +48,10 @@ def test_the_judge_multiplies_and_takes_no_way_round_that_changes_a_pulse():
         short, whole = Machine(s27, fault, right), Machine(s27, fault)
         assert (short.outputs, short.states) == (whole.outputs, whole.states)
     assert textbook_classes(s27) == TEXTBOOKS["s27"][0]
+
+
+def test_a_circuit_that_stores_has_the_textbooks_classes_and_its_own(tmp_path):
+    """What a flip-flop gives out, and what alone takes that, are two: held, the first is stored as well."""
+    s27 = circuits.circuits()["s27"]
+    write_campaigns(s27, tmp_path)
+    assert classes_here(tmp_path, {cell.name for cell in core_of(s27)}) == TEXTBOOKS["s27"][0] + 2 * 3

@@ -6,9 +6,10 @@ Run as `python -m benchmarks.engine.mutants [NAME ...] [--skip-tests] [--skip-au
 the sources that is removed afterwards, with builds that go the same way. Then
 
 - the tests that the catalogue names for it run, which have to fail;
-- a campaign of 1,200 faults on a small network runs, or of as many pins of a small design, with 200 answers
-  audited as in a large one (a campaign of this size has fewer: `--share 0.005`). How many of its answers are
-  wrong is told too: where none is, no audit of answers can notice anything.
+- a campaign of 1,200 faults on a small network runs, or of as many in logic of a small design, with 200
+  answers audited as in a large one (a campaign of this size has fewer: `--share 0.005`). How many of its
+  answers are wrong is told too: where none is, no audit of answers can notice anything. A mutant of lists or
+  safety rows changes no answers, and has no campaign.
 
 Without a mutant, tests and audit have to pass: that is tried first. With a file for results, a line each, a
 mutant is not tried again whose line was written for the same sources, tests and options. Exit code 1 if a
@@ -33,7 +34,11 @@ from benchmarks.engine.mutants.trial import Answers, Options, Row, judged, key_o
 def table(rows: Sequence[Row]) -> str:
     """Return the rows as a table in Markdown, and how many there are that something noticed."""
 
+    of = {mutant.name: mutant for mutant in MUTANTS}
+
     def said(row: Row) -> str:
+        if of[row.name].campaign is None:
+            return "none"
         if row.audit:
             return "yes" if row.audit.startswith("AuditError") else row.audit.split(":")[0]
         return "a note" if row.notes else "-"
@@ -69,12 +74,14 @@ def tried(wanted: Sequence[Mutant], options: Options, file: Path | None) -> list
     """
     known, right = kept(file), dict[MutantCampaign, Answers]()
     missing = [mutant for mutant in wanted if key_of(mutant, options) not in known]
-    for campaign in MutantCampaign:
+    for campaign in (*MutantCampaign, None):
         some = [mutant for mutant in missing if mutant.campaign is campaign]
         if not some:
             continue
         tests = tuple(dict.fromkeys(test for mutant in some for test in mutant.tests))
-        row, right[campaign] = judged(Mutant("none", "nothing", (), tests, campaign), options, {})
+        row, answers = judged(Mutant("none", "nothing", (), tests, campaign), options, {})
+        if campaign is not None:
+            right[campaign] = answers
         print(f"unchanged: {asdict(row)}", file=sys.stderr, flush=True)
         if row.audit or any(row.tests.values()):
             raise SystemExit("the unchanged sources fail; nothing can be said of mutants")

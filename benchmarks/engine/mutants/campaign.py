@@ -3,7 +3,8 @@
 
 Run as `python -m benchmarks.engine.mutants.campaign [--of CAMPAIGN] [--faults N] [--answers FILE]` by the
 tool beside it, on each mutant. The file gets each answer with how it came about, to be compared with those of
-the right engine. The campaign of logic holds and opens pins of the small awkward design, as many of each.
+the right engine. The campaign of logic holds and opens pins of the small awkward design, and lets pulses
+strike it, as many of each.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ from resil.rtl_harness.engine.fast.processes import EngineOutcome
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.faults import Fault
 from resil.rtl_harness.logic.open_pins import OpenHolder, open_sites
-from resil.rtl_harness.logic.sites import LogicSites, pin_sites
+from resil.rtl_harness.logic.pulse_engine import PulseEngine
+from resil.rtl_harness.logic.sites import LogicSites, pin_sites, pulse_sites
 from resil.rtl_harness.logic.stuck_engine import OPEN_INPUTS, StuckEngine
 from resil.rtl_harness.logic.synthesis import logic_netlist
 from resil.rtl_harness.npu.workload import npu_workload
@@ -98,7 +100,7 @@ class Audited:
                 self.tried += engine.audited
 
     def logic(self, options: argparse.Namespace) -> None:
-        """Hold and open pins of the small awkward design."""
+        """Hold and open pins of the small awkward design, and let pulses strike its gates."""
         target, work = awkward_target(), awkward_workload()
         elaboration = with_hardware(target, elaborate(target))
         netlist = logic_netlist(target, elaboration)
@@ -110,12 +112,24 @@ class Audited:
             ("open", opened, StuckEngine(*parts, opened, holder=OpenHolder, names=OPEN_INPUTS, audit=audit)),
         ):
             with engine:
-                faults = pins_of(sites, options.faults // 2, options.seed)
+                faults = pins_of(sites, options.faults // 3, options.seed)
                 try:
                     for answer in engine.run(faults):
                         self.answers[f"{name} {astuple(answer.fault)}"] = (name, repr(answer))
                 finally:
                     self.tried += engine.audited
+        gates = pulse_sites(elaboration.sites, netlist)
+        with PulseEngine(*parts, gates, sweep=True, audit=audit) as pulses:
+            choose, cycles = random.Random(options.seed), pulses.golden().cycles
+            strikes = [
+                Fault(gates.first + choose.randrange(len(gates.pins)), choose.randrange(cycles))
+                for _ in range(options.faults // 3)
+            ]
+            try:
+                for answer in pulses.run(sorted({*strikes})):
+                    self.answers[f"pulse {astuple(answer.fault)}"] = ("pulse", repr(answer))
+            finally:
+                self.tried += sum(own.tried for own in pulses.audits.values())
 
 
 def main() -> int:

@@ -12,7 +12,7 @@ class MutantCampaign(Enum):
 
     PLAIN = "upsets on the fast engine"
     LANES = "upsets on the fast engine, with a lane model"
-    LOGIC = "held pins and open inputs on the engine of logic"
+    LOGIC = "held pins, open inputs and pulses on the engines of logic"
 
 
 class AnchorError(Exception):
@@ -43,11 +43,11 @@ class Mutant:
         breaks: What it does wrong, in a few words.
         edits: What is changed.
         tests: Tests that fail with it.
-        campaign: Of its answers.
+        campaign: Of its answers; None of a mutant that changes none.
     """
 
     name: str
     breaks: str
     edits: tuple[Edit, ...]
     tests: tuple[str, ...]
-    campaign: MutantCampaign = MutantCampaign.PLAIN
+    campaign: MutantCampaign | None = MutantCampaign.PLAIN

@@ -33,8 +33,8 @@ COPIED = (
     "testkit",
     "tests",
 )
-# What decides what an engine answers.
-ENGINE = ("networks", "rtl_harness")
+# What decides what an engine answers, and what is made of answers.
+ENGINE = ("networks", "resil", "rtl_harness", "stats")
 _SOURCES = (".py", ".cpp", ".h", ".sv", ".toml", ".tflite", ".npz")
 # What no mutant changes, or is kept under the hash of each source: taken from the user's cache. What has the
 # driver in it is linked anew.
@@ -127,10 +127,13 @@ def judged(mutant: Mutant, options: Options, right: dict[MutantCampaign, Answers
         began = time.monotonic()
         tests = {test: fails(test, folder) for test in mutant.tests} if options.tests else {}
         tested = time.monotonic()
-        found, answers = audited(folder, options, mutant.campaign) if options.audit else ({}, {})
+        found, answers = dict[str, Any](), Answers()
+        if options.audit and mutant.campaign is not None:
+            found, answers = audited(folder, options, mutant.campaign)
         ended = time.monotonic()
     wrong: dict[str, int] = {}
-    for fault, (_, answer) in right.get(mutant.campaign, {}).items():
+    expected = {} if mutant.campaign is None else right.get(mutant.campaign, {})
+    for fault, (_, answer) in expected.items():
         how, other = answers.get(fault, ("no answer", ""))
         if answer != other:
             wrong[how] = wrong.get(how, 0) + 1

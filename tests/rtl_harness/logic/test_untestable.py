@@ -15,11 +15,11 @@ from resil.rtl_harness.engine.workload import OutputSpec, Workload, exact
 from resil.rtl_harness.errors import AuditError
 from resil.rtl_harness.faults import Fault, Seen, Untestable
 from resil.rtl_harness.logic.bridges import NetPair, Way, bridges_of
+from resil.rtl_harness.logic.expand import GIVES
 from resil.rtl_harness.logic.netlist import TO_FLIP_FLOP
 from resil.rtl_harness.logic.open_pins import OpenHolder, open_sites
-from resil.rtl_harness.logic.proof import GIVES
 from resil.rtl_harness.logic.sites import pin_sites
-from resil.rtl_harness.logic.structure import constant_pins
+from resil.rtl_harness.logic.structure import constant_pins, leading_to
 from resil.rtl_harness.logic.stuck_engine import BRIDGED_NETS, OPEN_INPUTS, StuckEngine
 from resil.rtl_harness.logic.synthesis import logic_netlist
 
@@ -210,7 +210,7 @@ def test_the_simulator_skips_what_has_a_reason_and_all_gates_say_so(engine, foun
 def test_something_that_came_of_what_cannot_be_tested_voids_the_run(engine, found):
     own = next(own for own in found.values() if own.untestable)
     with pytest.raises(AuditError, match="cannot be tested"):
-        engine._explained(replace(own, seen=Seen.HANG))
+        engine._explained(replace(own, seen=Seen.HANG), own.fault)
 
 
 def test_reasons_of_open_inputs_and_of_bridges(bare):
@@ -278,3 +278,11 @@ def _seen(netlist, counted):
     return (
         stored | written | alarms | {*gates.ports.tolist(), *gates.operation, *netlist.exits.tolist()}
     ) - {0, 1}
+
+
+def test_what_is_written_to_a_memory_leads_to_what_is_read_of_it(netlist):
+    gates = netlist.gates
+    memory, _, data = gates.reads[0]
+    written = [net for own, *words in gates.writes if own == memory for nets in words for net in nets]
+    assert len(set(written) - {0, 1}) > 8
+    assert leading_to(netlist, data[:1])[written].all()
