@@ -14,12 +14,16 @@ from resil.bench.bench import NetworkFacts
 from resil.campaign.campaign import Campaign
 from resil.campaign.recording_settings import RecordingSettings
 from resil.record.golden import EQUAL, GoldenComparison
-from resil.rtl_harness.cache import file_digest
+from resil.rtl_harness.cache import cached_folder, content_key, file_digest, write_atomically
+from resil.rtl_harness.design.elaboration import elaborate
+from resil.rtl_harness.design.snapshot import frozen, rtl_digest
 from resil.rtl_harness.design.target import SHIPPED_TARGETS, Target, load_target
+from resil.rtl_harness.engine.plain.engine import PlainEngine
 from resil.rtl_harness.engine.workload import Workload
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.faults import Truths
 from resil.rtl_harness.replay.closed import Closed, ReplayRequest, close_by_recordings
+from resil.rtl_harness.replay.drivers import with_drivers
 from resil.rtl_harness.replay.images import Images, images_of
 from resil.rtl_harness.replay.ports import TopPort
 from resil.rtl_harness.replay.recording import Recording, Span
@@ -38,6 +42,7 @@ ENVIRONMENT = (
 )
 # Inputs whose lost changes are named.
 _NAMED = 4
+_NOTED = "noted.bin"
 # A cycle that is so many times as long as others is said.
 _UNEVEN = 1.5
 
@@ -68,6 +73,7 @@ def recorded_work(campaign: Campaign, settings: RecordingSettings, closed: Close
     Raises:
         HarnessError: Nothing of a recording can be compared.
     """
+    closed = with_drivers(closed, lambda own: _without_fault(closed.target, own))
     # What could still report a wrong output has to run on; where nothing can, all is known with the first.
     ends = not closed.target.alarms
     images = [images_of(own, closed.layout, closed.rules, ends=ends) for own in closed.recordings]
@@ -101,6 +107,19 @@ def recorded_work(campaign: Campaign, settings: RecordingSettings, closed: Close
         hashes,
         compare_with=lambda again: lambda outputs: _compared(settings, closed, images, outputs, again),
     )
+
+
+def _without_fault(target: Target, workload: Workload) -> bytes:
+    """Return the raw output of a run on the plain engine, kept in the cache."""
+    own = frozen(target)
+
+    def build(folder: Path) -> None:
+        with PlainEngine(own, workload, elaborate(own, workload.parameters)) as engine:
+            write_atomically(folder / _NOTED, engine.golden().end.output)
+
+    images = {name: sha256(image).hexdigest() for name, image in workload.images.items()}
+    key = content_key(rtl_digest(own), images, repr(workload.output), dict(workload.parameters))
+    return (cached_folder("drivers", key, build) / _NOTED).read_bytes()
 
 
 def recorded_rows(closed: Closed) -> list[npt.NDArray[np.uint8]]:
@@ -213,6 +232,12 @@ def _remarks(closed: Closed, images: Sequence[Images], never: Sequence[str]) -> 
     if never:
         first += f" Never compared, as X or Z or not valid throughout: {', '.join(never)}."
     remarks = [first + _uneven_text(closed.recordings) + _reset_text(closed)]
+    if closed.layout.inouts:
+        remarks.append(
+            f"Ports in both directions ({', '.join(port.name for port in closed.layout.inouts)}) have what "
+            "the recording has where the design does not drive them; each bit that it drives in another cycle "
+            "than without a fault is a difference."
+        )
     unknown = sum(own.unknown_inputs for own in images)
     if unknown:
         remarks.append(f"{unknown:,} bits of inputs are X or Z in the recording: 0 is driven in their place.")

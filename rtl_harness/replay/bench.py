@@ -12,6 +12,7 @@ from resil.rtl_harness.replay.layout import (
     ENDS,
     FIRST,
     LAST,
+    NOTED,
     RESULTS,
     ComparedOutput,
     Condition,
@@ -19,11 +20,15 @@ from resil.rtl_harness.replay.layout import (
     ReplayLayout,
     WordStream,
 )
+from resil.rtl_harness.replay.ports import TopPort
+from resil.rtl_harness.replay.split import ON, OUT
 
 BENCH, INSTANCE = "resil_replay", "u_dut"
 CLOCK, RESET, DONE = "clk_i", "rst_ni", "done_o"
 RECORDING, RECORDING_ARRAY = "recording", "recording_q"
 RESULT, RESULT_ARRAY = "result", "result_q"
+# Which bits of ports in both directions the design drives.
+DRIVEN, DRIVEN_ARRAY = "driven", "driven_q"
 _READ = "compared_o"
 
 
@@ -65,7 +70,7 @@ def bench_text(
             built into the design finds its reset. They are inactive before the reset of the bench, which ends
             before the first edge: what they reset without a clock sees them become active.
     """
-    widths = {port.name: port.width for port in layout.outputs}
+    widths = {port.name: port.width for port in layout.outputs if not port.is_driven}
     ports = [f"{DONE}", _READ, *(f"[{widths[name] - 1}:0] {passed_on(name)}" for name in passed)]
     parts = [
         _head(layout, top, ports),
@@ -74,6 +79,7 @@ def bench_text(
         "".join(f"  assign {passed_on(name)} = out_{name};\n" for name in passed),
         _cyclewise(layout),
         *(_stream(layout, number, stream) for number, stream in enumerate(layout.streams)),
+        _noted(layout),
         _result(layout),
         _steps(layout),
         "endmodule\n",
@@ -88,6 +94,7 @@ def _edge(layout: ReplayLayout) -> str:
 def _head(layout: ReplayLayout, top: str, ports: Sequence[str]) -> str:
     declared = "".join(f",\n  output logic {port}" for port in ports)
     filled = [RECORDING, *(stream_name(number) for number in range(len(layout.streams)))]
+    filled += [DRIVEN] if layout.inouts else []
     sizes = ",\n".join(f"  parameter int unsigned {words_parameter(name)} = 64" for name in filled)
     return f"""\
 // SPDX-License-Identifier: Apache-2.0
@@ -179,20 +186,50 @@ def _design(layout: ReplayLayout, top: str, parameters: Parameters, resets: Mapp
         if port.name in resets:
             low_active = resets[port.name]
             value = f"({value} | early_q) & {RESET}" if low_active else f"({value} & ~early_q) | ~{RESET}"
-        pins.append(f".{port.name}({f'{port.enum}{chr(39)}({value})' if port.enum else value})")
         low += port.width
-    for port in layout.outputs:
-        lines.append(f"  logic [{port.width - 1}:0] out_{port.name};")
-        pins.append(f".{port.name}(out_{port.name})")
+        if port.drives:
+            lines += _resolved(port, value)
+            pins += [f".{port.name}{OUT}(design_{port.symbol})", f".{port.name}{ON}(out_{port.enable.symbol})"]
+            value = f"out_{port.symbol}"
+        pins.append(f".{port.name}({f'{port.enum}{chr(39)}({value})' if port.enum else value})")
+    for port in (own for own in layout.outputs if not own.is_driven):
+        lines.append(f"  logic [{port.width - 1}:0] out_{port.symbol};")
+        pins.append(f".{port.name}(out_{port.symbol})")
     values = ", ".join(f".{name}({value})" for name, value in parameters.items())
     given = f" #({values})" if values else ""
     connected = ",\n".join(f"    {pin}" for pin in pins)
     return "\n".join([*lines, f"  {top}{given} {INSTANCE} (", connected, "  );"]) + "\n"
 
 
+def _resolved(port: TopPort, recorded: str) -> list[str]:
+    """Return what a port in both directions has: what the design drives, the rest as recorded."""
+    own, on = f"design_{port.symbol}", f"out_{port.enable.symbol}"
+    return [
+        f"  logic [{port.width - 1}:0] {own}, {on}, out_{port.symbol};",
+        f"  assign out_{port.symbol} = ({own} & {on}) | ({recorded} & ~{on});",
+    ]
+
+
+def _noted(layout: ReplayLayout) -> str:
+    """Return the memory that notes, where a flag says so, which bits the design drives in each cycle."""
+    if not layout.inouts:
+        return ""
+    words, width = words_parameter(DRIVEN), 8 * layout.noted_bytes
+    on = ", ".join(f"out_{port.enable.symbol}" for port in reversed(layout.inouts))
+    return f"""\
+  logic [{width - 1}:0] {DRIVEN_ARRAY}[{words}];
+  initial begin : load_driven
+    string file;
+    if ($value$plusargs("{plusarg(DRIVEN)}=%s", file)) $readmemh(file, {DRIVEN_ARRAY});
+  end
+  always_ff @({_edge(layout)})
+    if (replaying && {RECORDING}[{NOTED}]) {DRIVEN_ARRAY}[cycle_q[$clog2({words})-1:0]] <= {width}'({{{on}}});
+"""
+
+
 def _differs(own: ComparedOutput, name: str, value: str, mask: str, active: str) -> str:
     """Return what says whether an output differs, and whether beyond its tolerance."""
-    width, out = own.port.width, f"out_{own.port.name}"
+    width, out = own.port.width, f"out_{own.port.symbol}"
     lines = [f"  logic differs_{name}, beyond_{name};"]
     lines += [f"  assign differs_{name} = {active} && |(({out} ^ {value}) & {mask});"]
     if not own.tolerance:
@@ -259,8 +296,8 @@ def _stream(layout: ReplayLayout, number: int, stream: WordStream) -> str:
 
 def _holds(layout: ReplayLayout, condition: Condition) -> str:
     port = condition.port
-    if port.direction == "output":
-        value = f"out_{port.name}"
+    if port.drives:
+        value = f"out_{port.symbol}"
     else:
         low = layout.input_bits.low
         for own in layout.inputs:
@@ -273,7 +310,7 @@ def _holds(layout: ReplayLayout, condition: Condition) -> str:
 
 def _result(layout: ReplayLayout) -> str:
     flags = range(len(layout.flagged) - 1, -1, -1)
-    found = ", ".join(f"out_{own.port.name}" for own in reversed(layout.flagged))
+    found = ", ".join(f"out_{own.port.symbol}" for own in reversed(layout.flagged))
     width = 8 * layout.result_bytes
     used = 1 + COUNT_BITS + 2 * len(layout.flagged) + sum(own.port.width for own in layout.flagged)
     missing = ", ".join(f"{stream_name(number)}[0]" for number in range(len(layout.streams) - 1, -1, -1))
@@ -302,7 +339,7 @@ def _result(layout: ReplayLayout) -> str:
   end
   always_ff @({_edge(layout)}) if (result_write) {RESULT_ARRAY}[result_address] <= result_data;
   // A memory that nothing reads has no gates.
-  assign {_READ} = {RESULT_ARRAY}[2'd{COMPARED}][0];
+  assign {_READ} = {RESULT_ARRAY}[2'd{COMPARED}][0]{f" ^ {DRIVEN_ARRAY}[0][0]" if layout.inouts else ""};
 """
 
 

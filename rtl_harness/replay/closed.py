@@ -16,6 +16,8 @@ from resil.rtl_harness.replay.bench import (
     BENCH,
     CLOCK,
     DONE,
+    DRIVEN,
+    DRIVEN_ARRAY,
     INSTANCE,
     RECORDING,
     RECORDING_ARRAY,
@@ -32,6 +34,7 @@ from resil.rtl_harness.replay.images import words_of_stream
 from resil.rtl_harness.replay.layout import FLAGS, ReplayLayout, WordStream
 from resil.rtl_harness.replay.ports import TopPort, read_top
 from resil.rtl_harness.replay.recording import Recording, Span, read_recording
+from resil.rtl_harness.replay.split import split_sources
 from resil.rtl_harness.replay.strobes import Ruled, Strobe, ruled
 
 _MEMORY = PACKAGE / "bench" / "resil_replay_mem.sv"
@@ -178,8 +181,8 @@ def _layout(
     return ReplayLayout(
         tuple(clocks),
         sampled,
-        tuple(port for port in ports if port.direction == "input" and port.name not in clocks),
-        tuple(port for port in ports if port.direction == "output"),
+        tuple(port for port in ports if port.is_driven and port.name not in clocks),
+        tuple(port for port in ports if port.drives),
         tuple(own for rule in rules if not rule.strobe.stream for own in rule.outputs),
         tuple(WordStream(rule.when, rule.outputs) for rule in rules if rule.strobe.stream),
     )
@@ -188,6 +191,8 @@ def _layout(
 def _words(layout: ReplayLayout, recordings: Sequence[Recording]) -> dict[str, int]:
     """Return the parameters of the bench that say how many words its memories have."""
     needed = {RECORDING: max(own.cycles for own in recordings)}
+    if layout.inouts:
+        needed[DRIVEN] = needed[RECORDING]
     for number, stream in enumerate(layout.streams):
         needed[stream_name(number)] = 1 + max(len(words_of_stream(own, stream.when)) for own in recordings)
     return {words_parameter(name): -(-words // _STEP) * _STEP for name, words in needed.items()}
@@ -195,7 +200,7 @@ def _words(layout: ReplayLayout, recordings: Sequence[Recording]) -> dict[str, i
 
 def _with_bench(target: Target, layout: ReplayLayout, parameters: Parameters, replay: Replay) -> Target:
     named = {key: value for key, value in target.outputs.items() if key != "done"}
-    known = {port.name for port in layout.outputs}
+    known = {port.name for port in layout.outputs if not port.is_driven}
     for key, output in named.items():
         if output not in known:
             raise HarnessError(
@@ -203,7 +208,8 @@ def _with_bench(target: Target, layout: ReplayLayout, parameters: Parameters, re
                 f'({", ".join(sorted(known))}), found "{output}"; correct the name',
                 key,
             )
-    if target.reset and target.reset not in {port.name for port in layout.inputs if port.width == 1}:
+    inputs = {port.name for port in layout.inputs if port.width == 1 and not port.drives}
+    if target.reset and target.reset not in inputs:
         raise HarnessError(
             f"target {target.name}: reset: expected an input of one bit of {target.top}, found "
             f'"{target.reset}"; correct the name, or leave it out: the recording drives it',
@@ -212,10 +218,7 @@ def _with_bench(target: Target, layout: ReplayLayout, parameters: Parameters, re
     resets = {target.reset: target.reset_active_low} if target.reset else {}
     text = bench_text(layout, target.top, parameters, sorted(set(named.values())), resets)
 
-    def build(folder: Path) -> None:
-        write_atomically(folder / f"{BENCH}.sv", text.encode())
-
-    folder = cached_folder("replay", content_key(text), build)
+    target, folder = with_files(target, {f"{BENCH}.sv": text}, [port.name for port in layout.inouts])
     return replace(
         target,
         top=BENCH,
@@ -234,6 +237,44 @@ def _with_bench(target: Target, layout: ReplayLayout, parameters: Parameters, re
         memories=_memories(layout),
         replay=replay,
         snapshot=None,
+    )
+
+
+def with_files(target: Target, texts: Mapping[str, str], inouts: Sequence[str]) -> tuple[Target, Path]:
+    """Return a target whose ports in both directions are split, and a folder with further files.
+
+    Args:
+        target: The design alone.
+        texts: Of the files, by name.
+        inouts: Ports of its top in both directions.
+
+    Raises:
+        HarnessError: As `split_sources`.
+    """
+    changed = split_sources(target.top, target.sources, target.defines, inouts) if inouts else {}
+    names = {file: f"split{number}/{file.name}" for number, file in enumerate(changed)}
+    files = {name: text.encode() for name, text in texts.items()}
+    files |= {names[file]: content for file, content in changed.items()}
+
+    def build(folder: Path) -> None:
+        for name, content in files.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(folder / name, content)
+
+    key = content_key(*texts.values()) if not changed else content_key(*map(repr, sorted(files.items())))
+    folder = cached_folder("replay", key, build)
+    if not changed:
+        return target, folder
+    # What a file includes or reads beside itself stays where it was.
+    beside = tuple(dict.fromkeys(file.parent for file in changed))
+    return (
+        replace(
+            target,
+            sources=tuple(folder / names[own] if own in names else own for own in target.sources),
+            include_dirs=tuple(dict.fromkeys((*target.include_dirs, *beside))),
+            data_dirs=tuple(dict.fromkeys((*target.data_dirs, *beside))),
+        ),
+        folder,
     )
 
 
@@ -261,10 +302,10 @@ def _below(path: str) -> str:
 def _memories(layout: ReplayLayout) -> dict[str, TargetMemory]:
     sizes = {RECORDING: layout.word_bytes}
     sizes |= {stream_name(i): layout.stream_bytes(own) for i, own in enumerate(layout.streams)}
+    sizes |= {DRIVEN: layout.noted_bytes} if layout.inouts else {}
+    arrays = {RECORDING: RECORDING_ARRAY, DRIVEN: DRIVEN_ARRAY}
     found = {
-        name: TargetMemory(
-            RECORDING_ARRAY if name == RECORDING else f"u_{name}.mem_q", size, plusarg(name), observed=False
-        )
+        name: TargetMemory(arrays.get(name, f"u_{name}.mem_q"), size, plusarg(name), observed=False)
         for name, size in sizes.items()
     }
     found[RESULT] = TargetMemory(RESULT_ARRAY, layout.result_bytes, plusarg(RESULT), observed=False)

@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.replay.bench import RECORDING, stream_name
-from resil.rtl_harness.replay.layout import ENDS, FIRST, LAST, Condition, ReplayLayout, WordStream
+from resil.rtl_harness.replay.layout import ENDS, FIRST, LAST, NOTED, Condition, ReplayLayout, WordStream
+from resil.rtl_harness.replay.ports import TopPort
 from resil.rtl_harness.replay.recording import Recording
 from resil.rtl_harness.replay.strobes import Ruled
 from resil.rtl_harness.replay.waves import Bits, Times
@@ -54,6 +56,7 @@ def images_of(
     *,
     first: bool = False,
     ends: bool = False,
+    noted: bool = False,
 ) -> Images:
     """Return the memories of a replay.
 
@@ -63,11 +66,24 @@ def images_of(
         rules: What is compared when; those by cycles and the streams in the order of the layout.
         first: The bench keeps the first difference, not the last.
         ends: A difference beyond tolerance ends the run.
+        noted: The bench notes which ports in both directions the design drives; see `with_drivers`. Nothing
+            says so before, and it is not compared.
+
+    Raises:
+        HarnessError: It has to be noted first.
     """
+    unknown = [port.name for port in layout.inouts if port.enable.name not in recording.signals]
+    if unknown and not noted:
+        raise HarnessError(
+            f"{recording.span.file}: expected that a run without a fault has noted when the design drives "
+            f"{unknown[0]}, found none: no driver that fails could be seen; see with_drivers",
+            "waves.driven",
+        )
+    flags = {FIRST: first, ENDS: ends, **({NOTED: noted} if layout.inouts else {})}
     state = _Counts()
     state.compared = dict.fromkeys((own.port.name for rule in rules for own in rule.outputs), 0)
     parts = [
-        _chunk(recording, layout, rules, start, {FIRST: first, ENDS: ends}, state)
+        _chunk(recording, layout, rules, start, flags, state)
         for start in range(0, recording.cycles, _CHUNK)
     ]
     memories = {RECORDING: b"".join(parts)}
@@ -112,11 +128,11 @@ def _chunk(
         active = _active(recording, own, times, start)
         for compared in own.outputs:
             width = compared.port.width
-            values, known = recording.signals[compared.port.name].sampled(times, before=before)
+            values, known = _values(recording, compared.port, times, before=before)
             counts = known & active[:, None]
             bits[:, low : low + width] = values & counts
             bits[:, mask_low : mask_low + width] = counts
-            state.unknown_outputs += int((~known & active[:, None]).sum())
+            state.unknown_outputs += int((_driven(recording, compared.port, times) & ~known & active[:, None]).sum())
             state.compared[compared.port.name] += int(counts.sum())
             any_compared |= counts.any(axis=1)
             low, mask_low = low + width, mask_low + width
@@ -124,6 +140,21 @@ def _chunk(
         any_compared |= _holding(recording, stream.when, times)
     state.cycles += int(any_compared.sum())
     return np.packbits(bits, axis=1, bitorder="little").tobytes()
+
+
+def _values(recording: Recording, port: TopPort, times: Times, *, before: bool) -> tuple[Bits, Bits]:
+    """Return bits of an output and which are known; of what was not noted yet none is."""
+    if port.name not in recording.signals:
+        nothing = np.zeros((len(times), port.width), bool)
+        return nothing, nothing
+    return recording.signals[port.name].sampled(times, before=before)
+
+
+def _driven(recording: Recording, port: TopPort, times: Times) -> Bits:
+    """Return which bits of an output the design drives: of a port in one direction all."""
+    if not port.is_inout:
+        return np.ones((len(times), port.width), bool)
+    return _values(recording, port.enable, times, before=recording.before)[0]
 
 
 def _active(recording: Recording, own: Ruled, times: Times, start: int) -> Bits:
@@ -151,10 +182,10 @@ def _stream(recording: Recording, layout: ReplayLayout, stream: WordStream, stat
     width = sum(own.port.width for own in stream.outputs)
     low = 1
     for own in stream.outputs:
-        values, known = recording.signals[own.port.name].sampled(times, before=recording.before)
+        values, known = _values(recording, own.port, times, before=recording.before)
         bits[:, low : low + own.port.width] = values
         bits[:, low + width : low + width + own.port.width] = known
         state.compared[own.port.name] += int(known.sum())
-        state.unknown_outputs += int((~known).sum())
+        state.unknown_outputs += int((_driven(recording, own.port, times) & ~known).sum())
         low += own.port.width
     return np.packbits(bits, axis=1, bitorder="little").tobytes()

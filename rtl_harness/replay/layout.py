@@ -11,6 +11,8 @@ from resil.rtl_harness.replay.ports import TopPort
 # Bits of a word of the recording before all else: the last one, that the first difference is kept, and that
 # one beyond tolerance ends the run.
 LAST, FIRST, ENDS, FLAGS = 0, 1, 2, 3
+# Then, of a design with ports in both directions, that what it drives is noted.
+NOTED = FLAGS
 # Words of the memory of results: a difference within tolerance, one beyond, and what was compared in all.
 WITHIN, BEYOND, COMPARED, RESULTS = 0, 1, 2, 3
 COUNT_BITS = 32
@@ -84,8 +86,8 @@ class ReplayLayout:
     Attributes:
         clocks: Clock inputs; a single one is the clock of the bench, several come from the recording.
         sampled: "before" or "at" the edges: when the values of a cycle are those of the recording.
-        inputs: All other inputs.
-        outputs: All outputs.
+        inputs: All other inputs, and ports in both directions.
+        outputs: All outputs, and ports in both directions.
         cyclewise: Those that are compared cycle by cycle.
         streams: Those that are compared as words in their order.
     """
@@ -108,14 +110,25 @@ class ReplayLayout:
         return self.by_edges or self.sampled == "at"
 
     @property
+    def inouts(self) -> tuple[TopPort, ...]:
+        """Ports in both directions."""
+        return tuple(port for port in self.inputs if port.drives)
+
+    @property
+    def noted_bytes(self) -> int:
+        """Of a word of the memory that notes which bits of these the design drives."""
+        return _bytes(_width(self.inouts))
+
+    @property
     def clock_bits(self) -> Field:
         """Levels of the clocks."""
-        return Field(FLAGS, len(self.clocks) if self.by_edges else 0)
+        return Field(FLAGS + bool(self.inouts), len(self.clocks) if self.by_edges else 0)
 
     @property
     def input_bits(self) -> Field:
         """Values of the inputs."""
-        return Field(FLAGS + self.clock_bits.width, _width(self.inputs))
+        own = self.clock_bits
+        return Field(own.low + own.width, _width(self.inputs))
 
     @property
     def value_bits(self) -> Field:

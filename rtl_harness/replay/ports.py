@@ -11,6 +11,9 @@ from resil.rtl_harness.design.slang import SlangSources, read_design
 from resil.rtl_harness.design.target import Parameters, Target
 from resil.rtl_harness.errors import HarnessError
 
+# Stands behind the name of a port in both directions, for the bits of it that the design drives.
+DRIVES = ":driven"
+
 
 @dataclass(frozen=True)
 class TopPort:
@@ -18,7 +21,7 @@ class TopPort:
 
     Attributes:
         name: As declared.
-        direction: "input" or "output".
+        direction: "input", "output" or "inout".
         width: In bits.
         enum: The type, if it is an enumeration of a package, which takes no vector without a cast; else "".
     """
@@ -27,6 +30,31 @@ class TopPort:
     direction: str
     width: int
     enum: str = ""
+
+    @property
+    def symbol(self) -> str:
+        """Its name as part of other names."""
+        return self.name.replace(DRIVES, "_resil_on")
+
+    @property
+    def is_driven(self) -> bool:
+        """Whether the environment drives it, always or at times."""
+        return self.direction != "output"
+
+    @property
+    def drives(self) -> bool:
+        """Whether the design drives it, always or at times."""
+        return self.direction != "input"
+
+    @property
+    def is_inout(self) -> bool:
+        """Whether it is in both directions."""
+        return self.direction == "inout"
+
+    @property
+    def enable(self) -> TopPort:
+        """Of a port in both directions: which of its bits the design drives, as an output."""
+        return TopPort(f"{self.name}{DRIVES}", "output", self.width)
 
 
 def read_ports(target: Target, parameters: Parameters) -> tuple[TopPort, ...]:
@@ -43,7 +71,7 @@ def read_top(target: Target, parameters: Parameters) -> tuple[tuple[TopPort, ...
 
     Raises:
         HarnessError: The RTL cannot be read, has no such top, or a port is of a kind that no waveform drives:
-            an interface, an array that is not packed, or in both directions.
+            an interface, or an array that is not packed.
     """
     given = SlangSources(target.sources, target.include_dirs, target.defines)
     design = read_design(target.name, target.top, given, parameters)
@@ -64,20 +92,24 @@ def _port(target: str, found: object) -> TopPort:
 
     name = str(getattr(found, "name", ""))
     kind: Any = getattr(found, "type", None)
-    directions: dict[Any, str] = {ast.ArgumentDirection.In: "input", ast.ArgumentDirection.Out: "output"}
+    directions: dict[Any, str] = {
+        ast.ArgumentDirection.In: "input",
+        ast.ArgumentDirection.Out: "output",
+        ast.ArgumentDirection.InOut: "inout",
+    }
     direction = directions.get(getattr(found, "direction", None), "")
     reason = ""
     if kind is None:
         reason = "an interface"
     elif not direction:
-        reason = "in both directions: nothing records which side drives it"
+        reason = "a reference, which no hardware has"
     elif not kind.isIntegral:
         reason = f"of type {kind}"
-    elif kind.isEnum and direction == "input" and "::" not in str(kind):
+    elif kind.isEnum and direction != "output" and "::" not in str(kind):
         reason = f"of the enumeration {kind}, which no package declares"
     if reason:
         raise HarnessError(
-            f"target {target}: top: expected ports that are inputs or outputs of bits, found {name}, "
+            f"target {target}: top: expected ports of bits, found {name}, "
             f"which is {reason}; put the top into a module of yours whose ports are vectors, and record that",
             f"top.{name}",
         )

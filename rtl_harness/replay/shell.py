@@ -4,14 +4,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
-
-from resil.rtl_harness.cache import cached_folder, content_key, write_atomically
 from resil.rtl_harness.design.target import Parameters, Target
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.replay.bench import INSTANCE
-from resil.rtl_harness.replay.closed import below_instance
+from resil.rtl_harness.replay.closed import below_instance, with_files
 from resil.rtl_harness.replay.ports import TopPort, read_ports
+from resil.rtl_harness.replay.split import ON, OUT
 
 SHELL = "resil_shell"
 # Clock or reset of a shell around a top whose reset the target does not name.
@@ -38,11 +36,7 @@ def in_shell(target: Target, parameters: Parameters) -> Target:
     ports = read_ports(target, parameters)
     _require_named(target, ports)
     text = _text(target, parameters, ports)
-
-    def build(folder: Path) -> None:
-        write_atomically(folder / f"{SHELL}.sv", text.encode())
-
-    folder = cached_folder("replay", content_key(text), build)
+    target, folder = with_files(target, {f"{SHELL}.sv": text}, [own.name for own in ports if own.is_inout])
     return replace(
         target,
         top=SHELL,
@@ -73,10 +67,18 @@ def _value(port: TopPort) -> str:
     return f"{port.enum}'({port.name})" if port.enum and port.direction == "input" else port.name
 
 
+def _side(port: TopPort) -> str:
+    return "input" if port.is_inout else port.direction
+
+
 def _text(target: Target, parameters: Parameters, ports: tuple[TopPort, ...]) -> str:
-    declared = [f"  {port.direction} logic [{port.width - 1}:0] {port.name}" for port in ports]
+    declared = [f"  {_side(port)} logic [{port.width - 1}:0] {port.name}" for port in ports]
     declared += [] if target.reset else [f"  input logic {_NO_RESET}"]
     pins = [f"    .{port.name}({_value(port)})" for port in ports]
+    for port in (own for own in ports if own.is_inout):
+        for suffix in (OUT, ON):
+            declared.append(f"  output logic [{port.width - 1}:0] {port.name}{suffix}")
+            pins.append(f"    .{port.name}{suffix}({port.name}{suffix})")
     values = ", ".join(f".{name}({value})" for name, value in parameters.items())
     given = f" #({values})" if values else ""
     return "\n".join(

@@ -56,7 +56,7 @@ def ruled(strobes: Sequence[Strobe], ports: Sequence[TopPort], alarms: Collectio
     Raises:
         HarnessError: A row names no output, one that another row names, or a condition that is none.
     """
-    outputs = {port.name: port for port in ports if port.direction == "output"}
+    outputs = {port.name: port for port in ports if port.drives}
     owner: dict[str, int] = {}
     found: list[Ruled] = []
     for number, strobe in enumerate(strobes):
@@ -70,16 +70,26 @@ def ruled(strobes: Sequence[Strobe], ports: Sequence[TopPort], alarms: Collectio
             owner[name] = number
         when = tuple(_condition(text, number, ports) for text in strobe.when)
         if strobe.compared:
-            own = tuple(ComparedOutput(outputs[name], strobe.tolerance, strobe.signed) for name in names)
+            own = _compared([outputs[name] for name in names], strobe.tolerance, signed=strobe.signed)
             found.append(Ruled(strobe, own, when))
     rest = [port for name, port in outputs.items() if name not in owner and name not in alarms]
     if rest:
-        found.append(Ruled(Strobe(tuple(p.name for p in rest)), tuple(map(ComparedOutput, rest)), ()))
+        found.append(Ruled(Strobe(tuple(p.name for p in rest)), _compared(rest), ()))
     if not found:
         raise HarnessError(
             "strobes: expected at least one output that is compared, found none; nothing could be seen then",
             "strobes",
         )
+    return tuple(found)
+
+
+def _compared(ports: Sequence[TopPort], tolerance: int = 0, *, signed: bool = False) -> tuple[ComparedOutput, ...]:
+    """Return how outputs are compared; of a port in both directions also whether it is driven."""
+    found = []
+    for port in ports:
+        found.append(ComparedOutput(port, tolerance, signed))
+        if port.is_driven:
+            found.append(ComparedOutput(port.enable))
     return tuple(found)
 
 

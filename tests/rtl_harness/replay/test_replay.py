@@ -5,19 +5,16 @@ import random
 
 import pytest
 
-from resil.rtl_harness.design.elaboration import elaborate
 from resil.rtl_harness.design.target import load_target
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.engine.plain.engine import PlainEngine
 from resil.rtl_harness.engine.reference.engine import CocotbEngine
-from resil.rtl_harness.engine.workload import Workload
 from resil.rtl_harness.faults import Fault, Seen
 from resil.rtl_harness.replay.closed import ReplayRequest, close_by_recordings
-from resil.rtl_harness.replay.images import images_of
 from resil.rtl_harness.replay.recording import Span
-from resil.rtl_harness.replay.results import beyond_tolerance, differences, expected_results, output_of
 from resil.rtl_harness.replay.strobes import Strobe
 from tests.rtl_harness.replay.model import HERE, OUTPUTS, REGISTERS, run, stimulus, write_vcd
+from tests.rtl_harness.replay.replayed import Replayed, closed_by
 
 CYCLES, FAULTS = 90, 220
 TARGET = """\
@@ -49,57 +46,6 @@ def vcd(tmp_path_factory, inputs):
     return write_vcd(tmp_path_factory.mktemp("waves") / "ledger.vcd", inputs)
 
 
-def closed_by(target_file, *vcds, **asked):
-    target = load_target(target_file)
-    return close_by_recordings(
-        target, ReplayRequest(tuple(Span(v, "tb.u_dut") for v in vcds), **asked), target_file
-    )
-
-
-class Replayed:
-    """A closed target and one of its replays."""
-
-    def __init__(self, closed, *, first=False, ends=False, number=0):
-        self.closed = closed
-        self.recording = closed.recordings[number]
-        self.images = images_of(self.recording, closed.layout, closed.rules, first=first, ends=ends)
-        self.workload = Workload(
-            "replay",
-            self.images.memories,
-            output_of(closed.layout),
-            parameters=closed.parameters,
-            decide=beyond_tolerance,
-        )
-        self.elaboration = elaborate(closed.target, closed.parameters)
-        self.expected = expected_results(closed.layout, self.images)
-
-    def engine(self, kind):
-        return kind(self.closed.target, self.workload, self.elaboration)
-
-    def golden(self, kind=PlainEngine):
-        with self.engine(kind) as engine:
-            return engine.golden()
-
-    def first_difference(self):
-        return differences(self.closed.layout, self.recording, self.golden().end.output, self.expected)
-
-    def faults(self, seed=7):
-        """Faults by what the model calls them: cycle, register, bit."""
-        draw = random.Random(seed)
-        found = {}
-        sites = self.elaboration.sites
-        while len(found) < FAULTS:
-            name = draw.choice([*REGISTERS])
-            place, cycle = draw.randrange(REGISTERS[name]), draw.randrange(self.recording.cycles - 1)
-            index = next(i for i, e in enumerate(sites.elements) if e.path == f"u_dut.{name}")
-            found[Fault(sites.offsets[index] + place, cycle)] = (cycle, name, place)
-        return found
-
-    def injections(self, kind, faults):
-        with self.engine(kind) as engine:
-            return {injection.fault: injection for injection in engine.run([*faults])}
-
-
 def seen_by_model(inputs, flip, differs):
     """Return what the model sees of a flip, and whether its alarm rises."""
     before, alarms, state = run(inputs, flip)
@@ -119,7 +65,7 @@ def any_output(golden, found):
 
 def test_all_engines_say_what_the_model_says(target_file, vcd, inputs):
     replay = Replayed(closed_by(target_file, vcd))
-    faults = replay.faults()
+    faults = replay.faults(REGISTERS, FAULTS)
     expected = {fault: seen_by_model(inputs, flip, any_output) for fault, flip in faults.items()}
     rows = {kind: replay.injections(kind, faults) for kind in (PlainEngine, VerilatorEngine, CocotbEngine)}
     found = {f: (i.seen, i.detected is not None) for f, i in rows[PlainEngine].items()}
@@ -197,7 +143,7 @@ def signed(value):
 def test_streams_tolerances_and_named_cycles(target_file, vcd, inputs):
     replay = Replayed(closed_by(target_file, vcd, strobes=STROBES))
     assert replay.golden().end.output == replay.expected
-    faults = replay.faults(seed=8)
+    faults = replay.faults(REGISTERS, FAULTS, seed=8)
     expected = {
         fault: seen_by_model(inputs, flip, lambda g, f: by_strobes(g, f, inputs))
         for fault, flip in faults.items()
@@ -278,7 +224,7 @@ def test_a_testbench_that_changes_inputs_together_with_the_clock(target_file, in
     assert wrong.golden().end.output != wrong.expected
     replay = Replayed(closed_by(target_file, file, sampled="at"))
     assert replay.golden().end.output == replay.expected
-    faults = replay.faults(seed=9)
+    faults = replay.faults(REGISTERS, FAULTS, seed=9)
     plain = replay.injections(PlainEngine, faults)
     assert replay.injections(VerilatorEngine, faults) == plain
     assert {Seen.MASKED, Seen.SDC_CRITICAL} <= {injection.seen for injection in plain.values()}
@@ -311,7 +257,7 @@ def test_a_run_that_nothing_reports_ends_with_its_first_wrong_output(tmp_path, v
     replay = Replayed(closed_by(target_file, vcd), ends=True)
     golden, _, end = run(inputs)
     last, expected = replay.golden().cycles, {}
-    for fault, flip in (faults := replay.faults()).items():
+    for fault, flip in (faults := replay.faults(REGISTERS, FAULTS)).items():
         found, _, state = run(inputs, flip)
         wrong = [cycle for cycle, (g, f) in enumerate(zip(golden, found, strict=True)) if g != f]
         seen = Seen.SDC_CRITICAL if wrong else Seen.MASKED if state == end else Seen.LATENT
