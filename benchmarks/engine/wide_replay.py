@@ -104,7 +104,15 @@ def write_waves(file: Path, cycles: int) -> None:
 def run(folder: Path, faults: int, out: str) -> dict[str, float]:
     """Return what a campaign takes: seconds, and the bytes of its largest process."""
     (folder / "campaign.toml").write_text(CAMPAIGN.format(faults=faults))
-    command = [sys.executable, "-m", "resil", "run", str(folder / "campaign.toml"), "--out", str(folder / out)]
+    command = [
+        sys.executable,
+        "-m",
+        "resil",
+        "run",
+        str(folder / "campaign.toml"),
+        "--out",
+        str(folder / out),
+    ]
     began = time.monotonic()
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     seconds = time.monotonic() - began

@@ -39,6 +39,36 @@ _STROBE = KeyTable(
     repeated=True,
 )
 
+_CLOSED = KeyTable(
+    "workload.closed",
+    "A bus of a recorded design that one of the bench's memories answers, in place of the recording: wrong "
+    "addresses and data come back to the design. Its content is given by `[[workload.images]]`.",
+    (
+        Key("bus", "string", "How the names of the bus' ports begin, as `mem_`."),
+        Key(
+            "kind",
+            "string",
+            "Of the bus, where the names of several begin so: `OBI`, `AXI4`, as `resil init` names it.",
+            ABSENT,
+        ),
+        Key("memory", "string", "Name of its memory, for images. Without the key that of the bus.", ABSENT),
+        Key("words", "integer", "Of the memory, each as wide as the bus.", low=1, high=2**24),
+        Key(
+            "parameters",
+            "table of integers",
+            "Parameters of the part, as `{ Latency = 2, Base = 4096 }`.",
+            ABSENT,
+        ),
+        Key(
+            "checked",
+            "boolean",
+            "The part has to answer as the recorded environment did, in the run without a fault.",
+            True,
+        ),
+    ),
+    repeated=True,
+)
+
 RECORDING = (
     Key(
         "waves",
@@ -80,4 +110,5 @@ RECORDING = (
         ABSENT,
     ),
     Key("strobes", "list of tables", "See `[[workload.strobes]]`.", ABSENT, table=_STROBE),
+    Key("closed", "list of tables", "See `[[workload.closed]]`.", ABSENT, table=_CLOSED),
 )

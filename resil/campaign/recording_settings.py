@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from resil.campaign.section import Section
-from resil.campaign.workload_settings import read_parameters
+from resil.campaign.workload_settings import ImageSettings, read_images, read_parameters
+from resil.rtl_harness.replay.feedback import Answered
 from resil.rtl_harness.replay.layout import SAMPLED
 from resil.rtl_harness.replay.strobes import Strobe
 
@@ -30,6 +31,8 @@ class RecordingSettings:
         clocks: Clocks of the top besides the target's.
         strobes: Which outputs are compared when; all others always.
         parameters: Of the top, in place of the target's.
+        closed: Buses that parts of the bench answer, in place of the recordings.
+        images: Contents of the memories of these parts; all else is zero.
     """
 
     name: str
@@ -42,6 +45,8 @@ class RecordingSettings:
     clocks: tuple[str, ...] = ()
     strobes: tuple[Strobe, ...] = ()
     parameters: Mapping[str, int] = field(default_factory=dict)
+    closed: tuple[Answered, ...] = ()
+    images: tuple[ImageSettings, ...] = ()
 
     @property
     def decision(self) -> str:
@@ -69,7 +74,7 @@ def read_recording_settings(section: Section, name: str) -> RecordingSettings:
 
 
 # Of all recordings, wherever they come from.
-RECORDED_KEYS = ("from", "to", "sampled", "at_edge", "clocks", "strobes")
+RECORDED_KEYS = ("from", "to", "sampled", "at_edge", "clocks", "strobes", "closed", "images")
 
 
 def read_recorded(
@@ -86,6 +91,15 @@ def read_recorded(
             "remove the key, and name inputs that change with a clock in at_edge; where outputs depend on "
             "inputs by logic alone, let the testbench set these ahead of the clocks, and record again",
         )
+    closed = section.tables("closed", "one [[workload.closed]] a bus") if section.has("closed") else []
+    if section.has("images") and not closed:
+        section.wrong(
+            "images",
+            "images of the memories of buses that are closed",
+            "no [[workload.closed]]",
+            "close a bus, or remove the images: all inputs come from the recording",
+        )
+    images = read_images(section) if section.has("images") else ()
     return RecordingSettings(
         name=name,
         waves=waves,
@@ -97,7 +111,23 @@ def read_recorded(
         clocks=clocks,
         strobes=tuple(_strobe(table) for table in strobes),
         parameters=parameters,
+        closed=tuple(map(_closed, closed)),
+        images=images,
     )
+
+
+def _closed(section: Section) -> Answered:
+    bus = section.text("bus")
+    settings = Answered(
+        bus=bus,
+        memory=section.text("memory", bus.rstrip("_").lower()),
+        words=section.integer("words"),
+        kind=section.text("kind") if section.has("kind") else "",
+        parameters=read_parameters(section),
+        checked=section.flag("checked", default=True),
+    )
+    section.finish()
+    return settings
 
 
 def _strobe(section: Section) -> Strobe:

@@ -21,6 +21,7 @@ from resil.campaign.safety import SafetyMechanism
 from resil.campaign.technology_settings import BY
 from resil.campaign.testbench_settings import TestbenchSettings
 from resil.campaign.workload_settings import ImageSettings
+from resil.rtl_harness.replay.feedback import Answered
 from resil.rtl_harness.replay.strobes import Strobe
 
 Value = str | int | float | Sequence["Value"] | Mapping[str, "Value"]
@@ -145,6 +146,8 @@ def _recording(work: RecordingSettings) -> dict[str, Value | None]:
         "clocks": list(work.clocks) or None,
         "parameters": dict(work.parameters) or None,
         "strobes": [_strobe(strobe) for strobe in work.strobes] or None,
+        "closed": [_closed(own) for own in work.closed] or None,
+        "images": [_image(image) for image in work.images] or None,
     }
 
 
@@ -159,6 +162,13 @@ def _testbench(work: TestbenchSettings, replays: bool) -> dict[str, Value | None
         "files": list(work.files) or None,
         "failures": list(work.failures) or None,
     }
+
+
+def _closed(own: Answered) -> dict[str, Value]:
+    values: dict[str, Value] = {"bus": own.bus, "memory": own.memory, "words": own.words}
+    values |= {"kind": own.kind} if own.kind else {}
+    values |= {"parameters": dict(own.parameters)} if own.parameters else {}
+    return values | {"checked": own.checked}
 
 
 def _strobe(strobe: Strobe) -> dict[str, Value]:

@@ -85,10 +85,9 @@ def read_workload(section: Section, name: str) -> WorkloadSettings:
     Raises:
         CampaignError: a key is missing, unknown, of the wrong type or out of range, or a file is missing.
     """
-    images = tuple(_image(table) for table in section.tables("images", "one [[workload.images]] a memory"))
     settings = WorkloadSettings(
         name=section.text("name", name),
-        images=images,
+        images=read_images(section),
         output=_output(section.table("output", "a table [workload.output]")),
         decision=section.choice("decision"),
         operations=_operations(section),
@@ -96,6 +95,11 @@ def read_workload(section: Section, name: str) -> WorkloadSettings:
     )
     section.finish()
     return settings
+
+
+def read_images(section: Section) -> tuple[ImageSettings, ...]:
+    """Take the contents of memories."""
+    return tuple(_image(table) for table in section.tables("images", "one [[workload.images]] a memory"))
 
 
 def _image(section: Section) -> ImageSettings:

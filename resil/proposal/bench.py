@@ -5,15 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from resil.proposal.buses import Bus
 from resil.proposal.design import OwnDesign
-from resil.proposal.parts import SOURCE, BenchPart, part_of
+from resil.rtl_harness.replay.buses import Bus
+from resil.rtl_harness.replay.parts import SOURCE, part_of
 from resil.rtl_harness.replay.ports import TopPort
 
 # Cycles that a bench without a host runs; words of its memories.
 CYCLES = 1024
 _HOSTS = {"APB": "resil_apb_master", "AXI4-Lite": "resil_axil_master"}
-_MEMORIES = ("AXI4", "AXI4-Lite")
 _REQUEST = ("req_valid", "req_write", "req_addr", "req_data", "rsp_valid", "rsp_data", "rsp_error")
 _HOST_PORTS = {
     "APB": (
@@ -26,42 +25,11 @@ _HOST_PORTS = {
         | dict.fromkeys(("bresp", "rdata", "rresp"), "'0"),
     ),
 }
-_MEMORY_IN: tuple[str, ...] = (
-    "arvalid",
-    "arid",
-    "araddr",
-    "arlen",
-    "arsize",
-    "arburst",
-    "rready",
-    "awvalid",
-    "awid",
-    "awaddr",
-)
-_MEMORY_IN += ("awlen", "awsize", "awburst", "wvalid", "wdata", "wstrb", "wlast", "bready")
-_MEMORY_OUT = (
-    "arready",
-    "rvalid",
-    "rid",
-    "rdata",
-    "rresp",
-    "rlast",
-    "awready",
-    "wready",
-    "bvalid",
-    "bid",
-    "bresp",
-)
-_ABSENT = {"arburst": "2'd1", "awburst": "2'd1", "wlast": "1'b1", "wstrb": "'1"}
 
 
 def memories(design: OwnDesign) -> list[Bus]:
     """Return the buses behind which, or in front of which, the bench has a memory."""
-    return [bus for bus in design.buses if _is_axi(bus) or part_of(bus) is not None]
-
-
-def _is_axi(bus: Bus) -> bool:
-    return bus.manager and bus.kind.name in _MEMORIES
+    return [bus for bus in design.buses if part_of(bus) is not None]
 
 
 def host(design: OwnDesign) -> Bus | None:
@@ -93,9 +61,12 @@ def bench_keys(design: OwnDesign) -> dict[str, str]:
     tables["sink"] = ("u_sink.mem_q", _width(_free(design, "output")) // 8, True)
     for number, bus in enumerate(memories(design)):
         part = part_of(bus)
-        size = bus.ports["wdata"].width // 8 if part is None else part.word_bytes(bus)
-        inside = "mem_q" if part is None else part.memory
-        tables[f"memory{number}"] = (f"u_memory{number}.{inside}", size, part is not SOURCE)
+        assert part is not None
+        tables[f"memory{number}"] = (
+            f"u_memory{number}.{part.memory}",
+            part.word_bytes(bus),
+            part is not SOURCE,
+        )
     if host(design) is not None:
         tables["boot"] = ("u_boot.program_q", 16, False)
     rows = [
@@ -208,14 +179,9 @@ def _replay_memory(name: str, width: int, write: str, data: str, read: str) -> s
 
 def _served(bus: Bus, number: int) -> str:
     part = part_of(bus)
-    return _memory(bus, number) if part is None else _part(part, bus, number)
-
-
-def _part(part: BenchPart, bus: Bus, number: int) -> str:
+    assert part is not None
     declared = "".join(f"  logic [{port.width - 1}:0] {port.name};\n" for port in bus.ports.values())
     given = {**part.parameters(bus), "Words": str(CYCLES), "PlusArg": f'"memory{number}"'}
-    if part.module == "resil_wishbone_mem":
-        given["Pipelined"] = "1'b1" if "stall" in bus.ports else "1'b0"
     parameters = ", ".join(f".{name}({value})" for name, value in given.items())
     pins = part.pins(bus)
     connected = {name for name in pins.values() if name}
@@ -233,32 +199,6 @@ def _part(part: BenchPart, bus: Bus, number: int) -> str:
     {joined}
   );
 """
-
-
-def _memory(bus: Bus, number: int) -> str:
-    ports = bus.ports
-    pins = [".clk_i", ".rst_ni"]
-    for signal in _MEMORY_IN:
-        pins.append(f".{signal}_i({ports[signal].name if signal in ports else _absent(signal, bus)})")
-    pins += [f".{signal}_o({ports[signal].name if signal in ports else ''})" for signal in _MEMORY_OUT]
-    width, ids = ports["wdata"].width, ports["arid"].width if "arid" in ports else 1
-    declared = "".join(f"  logic [{port.width - 1}:0] {port.name};\n" for port in ports.values())
-    joined = ",\n    ".join(pins)
-    return f"""\
-  // {bus.title}
-{declared}  resil_axi_mem #(
-    .DataWidth({width}), .AddrWidth({ports["araddr"].width}), .IdWidth({ids}),
-    .Words({CYCLES}), .PlusArg("memory{number}")
-  ) u_memory{number} (
-    {joined}
-  );
-"""
-
-
-def _absent(signal: str, bus: Bus) -> str:
-    if signal in ("arsize", "awsize"):
-        return f"3'd{(bus.ports['wdata'].width // 8).bit_length() - 1}"
-    return _ABSENT.get(signal, "'0")
 
 
 def _host(bus: Bus | None) -> str:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from resil.proposal.buses import Bus, find_buses
 from resil.proposal.parameters import listed_values, recorded_values, require_decided
 from resil.proposal.signals import Alarm, Reset, find_alarms, find_clocks, find_resets
 from resil.rtl_harness.design.file_list import FileList, named_parameter, read_file_lists
@@ -17,6 +16,7 @@ from resil.rtl_harness.design.parameter_values import ParameterValue, parameters
 from resil.rtl_harness.design.reaching_names import read_for_synthesis
 from resil.rtl_harness.design.slang import SlangSources
 from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.replay.buses import Bus, find_buses
 from resil.rtl_harness.replay.ports import TopPort, ports_of
 from resil.rtl_harness.replay.waves import Signal, Waves
 

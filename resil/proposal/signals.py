@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from resil.proposal.buses import bare
+from resil.rtl_harness.replay.buses import bare
 from resil.rtl_harness.replay.ports import TopPort
 from resil.rtl_harness.replay.waves import Signal
 

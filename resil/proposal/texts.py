@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from resil.proposal.design import OwnDesign
+from resil.rtl_harness.replay.parts import part_of
 
 # How many lines a list of remarks has.
 _NAMED = 12
@@ -127,7 +128,19 @@ def recording_lines(design: OwnDesign, waves: Path, instance: str, folder: Path)
     for bus in design.buses:
         for when, outputs in bus.conditions().items():
             lines += ["", f"[[workload.strobes]]            # {bus.title}"]
-            lines += [f"outputs = {_texts(outputs)}", f"when = {_texts(when)}"]
+            lines += [f"outputs = {_texts(port.name for port in outputs)}", f"when = {_texts(when)}"]
+    for bus in design.buses:
+        if bus.manager and bus.kind.name != "AXI4-Stream" and part_of(bus) is not None:
+            prefix = bus.prefix
+            lines += [
+                "",
+                "# [[workload.closed]]            # a person decides: a memory answers in place of the",
+            ]
+            lines += [
+                f"# bus = {_text(prefix)}   # recording, so that what is asked for by a fault comes back"
+            ]
+            lines += ["# words = 1024", "# [[workload.images]]", f"# memory = {_text(prefix.rstrip('_'))}"]
+            lines += ['# file = "memory.bin"']
     return lines
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from resil.campaign.campaign import Campaign
+from resil.campaign.recording_settings import RecordingSettings
 from resil.campaign.testbench_settings import TestbenchSettings
 
 _NAMED = 8
@@ -29,12 +30,23 @@ def population_text(campaign: Campaign, network: str, inputs: Sequence[int], seq
             f"{_inputs(campaign, inputs)}; {_cycles(campaign)}"
         )
     if campaign.replays:
+        answered = _answered(campaign)
+        what = (
+            f"wrong outputs but those of {answered}, which a memory answers," if answered else "wrong outputs"
+        )
         return (
-            f"the recording {network}, replayed: how an environment would react to wrong outputs is not "
+            f"the recording {network}, replayed: how an environment would react to {what} is not "
             f"in it; {_inputs(campaign, inputs)}; {_cycles(campaign)}"
         )
     cycles = f"every cycle of {campaign.inferences} inferences" if sequence else _cycles(campaign)
     return f"the network {network}; {_inputs(campaign, inputs)}; {cycles}"
+
+
+def _answered(campaign: Campaign) -> str:
+    """Return the buses of a recording that a part of the bench answers, in words."""
+    work = campaign.work.replay if isinstance(campaign.work, TestbenchSettings) else campaign.work
+    closed = work.closed if isinstance(work, RecordingSettings) else ()
+    return ", ".join(f"the bus {own.bus.rstrip('_')}" for own in closed)
 
 
 def _inputs(campaign: Campaign, inputs: Sequence[int]) -> str:

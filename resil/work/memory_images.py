@@ -34,7 +34,7 @@ def own_work(campaign: Campaign, settings: WorkloadSettings, target: Target) -> 
             "output that counts finished inferences, found 2; name one in the target file: inferences = ...",
             "campaign.inferences",
         )
-    parts = [_contents(image, target.memories[image.memory]) for image in settings.images]
+    parts = [contents_of(image, target.memories[image.memory]) for image in settings.images]
     count = _inputs(campaign, settings, parts)
     output = OutputSpec(
         settings.output.memory, settings.output.offset, settings.output.shape, settings.output.dtype
@@ -42,7 +42,7 @@ def own_work(campaign: Campaign, settings: WorkloadSettings, target: Target) -> 
     workloads = tuple(
         Workload(
             f"{settings.name}, input {number}",
-            _images(campaign, settings.images, [part[number % len(part)] for part in parts]),
+            laid_out(campaign, settings.images, [part[number % len(part)] for part in parts]),
             output,
             dict(settings.parameters),
             settings.operations,
@@ -81,7 +81,7 @@ def _memory(campaign: Campaign, target: Target, key: str, name: str) -> TargetMe
     return target.memories[name]
 
 
-def _contents(image: ImageSettings, memory: TargetMemory) -> list[bytes]:
+def contents_of(image: ImageSettings, memory: TargetMemory) -> list[bytes]:
     """Return the bytes of one image: one entry for all inputs, or one for each."""
     if image.way == "inputs":
         return [array_bytes(part) for part in read_array(image.files[0])]
@@ -104,10 +104,14 @@ def _inputs(campaign: Campaign, settings: WorkloadSettings, parts: Sequence[Sequ
     return next(iter(counts.values()), 1)
 
 
-def _images(
+def laid_out(
     campaign: Campaign, images: Sequence[ImageSettings], contents: Sequence[bytes]
 ) -> dict[str, bytes]:
-    """Put the parts of each memory together; what lies between them is zero."""
+    """Return the bytes of each memory: its images put together; what lies between them is zero.
+
+    Raises:
+        CampaignError: Two images of a memory overlap.
+    """
     whole: dict[str, bytearray] = {}
     taken: dict[str, list[tuple[int, int, str]]] = {}
     for image, content in zip(images, contents, strict=True):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import numpy.typing as npt
 from resil.bench.bench import NetworkFacts
 from resil.campaign.campaign import Campaign
 from resil.campaign.recording_settings import RecordingSettings
+from resil.errors import CampaignError
 from resil.record.golden import EQUAL, GoldenComparison
 from resil.rtl_harness.cache import cached_folder, content_key, file_digest, write_atomically
 from resil.rtl_harness.design.elaboration import elaborate
@@ -25,7 +27,6 @@ from resil.rtl_harness.faults import Truths
 from resil.rtl_harness.replay.closed import Closed, ReplayRequest, close_by_recordings
 from resil.rtl_harness.replay.drivers import with_drivers
 from resil.rtl_harness.replay.images import Images, images_of
-from resil.rtl_harness.replay.ports import TopPort
 from resil.rtl_harness.replay.recording import Recording, Span
 from resil.rtl_harness.replay.results import (
     beyond_tolerance,
@@ -33,16 +34,17 @@ from resil.rtl_harness.replay.results import (
     expected_results,
     output_of,
 )
+from resil.work.memory_images import contents_of, laid_out
 from resil.work.work import RunAgain, Work
 
-ENVIRONMENT = (
-    "Inputs are those of the recording, whatever the design does: an environment that would react to a wrong "
-    "output (retry, stop, answer otherwise) is not simulated. A run ends where the recording does, or at its "
-    "first wrong output if the design has no alarm."
+_REACTS = (
+    "are those of the recording, whatever the design does: an environment that would react to a wrong "
+    "output (retry, stop, answer otherwise) is not simulated"
 )
-# Inputs whose lost changes are named.
-_NAMED = 4
+_ENDS = "A run ends where the recording does, or at its first wrong output if the design has no alarm."
 _NOTED = "noted.bin"
+# Inputs whose lost changes are named; those that do not react.
+_NAMED, _LISTED = 4, 16
 # A cycle that is so many times as long as others is said.
 _UNEVEN = 1.5
 
@@ -63,6 +65,7 @@ def close_target(campaign: Campaign, settings: RecordingSettings, target: Target
         settings.sampled,
         settings.at_edge,
         settings.parameters,
+        settings.closed,
     )
     return close_by_recordings(target, asked, file)
 
@@ -73,10 +76,13 @@ def recorded_work(campaign: Campaign, settings: RecordingSettings, closed: Close
     Raises:
         HarnessError: Nothing of a recording can be compared.
     """
-    closed = with_drivers(closed, lambda own: _without_fault(closed.target, own))
+    contents = _contents(campaign, settings, closed)
+    target = closed.target
+    closed = with_drivers(closed, lambda own: _without_fault(target, own), contents)
     # What could still report a wrong output has to run on; where nothing can, all is known with the first.
     ends = not closed.target.alarms
     images = [images_of(own, closed.layout, closed.rules, ends=ends) for own in closed.recordings]
+    images = [replace(m, memories={**m.memories, **c}) for m, c in zip(images, contents, strict=True)]
     for own, made in zip(closed.recordings, images, strict=True):
         if not made.compared_bits:
             raise HarnessError(
@@ -105,8 +111,52 @@ def recorded_work(campaign: Campaign, settings: RecordingSettings, closed: Close
         tuple(range(len(workloads))),
         tuple((workload,) for workload in workloads),
         hashes,
-        compare_with=lambda again: lambda outputs: _compared(settings, closed, images, outputs, again),
+        compare_with=lambda again: (
+            lambda outputs: _compared(settings, closed, images, contents, outputs, again)
+        ),
     )
+
+
+def _contents(
+    campaign: Campaign, settings: RecordingSettings, closed: Closed
+) -> tuple[dict[str, bytes], ...]:
+    """Return what the memories of parts of the bench hold at the start, for each recording.
+
+    Raises:
+        CampaignError: An image is of another memory, does not fit into it, or there is not one a recording.
+    """
+    known = {own.memory: own.words * own.word_bytes for own in closed.layout.answered}
+    count = len(closed.recordings)
+    parts = []
+    for number, image in enumerate(settings.images):
+        key = f"images[{number}]"
+        if image.memory not in known:
+            raise CampaignError(
+                f"{campaign.file}: [workload] {key} memory: expected the memory of a bus that is closed "
+                f'({", ".join(known)}), found "{image.memory}"; correct the name',
+                f"workload.{key}.memory",
+            )
+        own = contents_of(image, closed.target.memories[image.memory])
+        if image.way != "file" and len(own) != count:
+            raise CampaignError(
+                f"{campaign.file}: [workload] {key}: expected one image for each of {count} recordings, "
+                f"found {len(own)}; give as many, or one file for all",
+                f"workload.{key}",
+            )
+        parts.append(own)
+    found = tuple(
+        laid_out(campaign, settings.images, [part[number % len(part)] for part in parts])
+        for number in range(count)
+    )
+    for name, size in known.items():
+        longest = max(len(own.get(name, b"")) for own in found)
+        if longest > size:
+            raise CampaignError(
+                f"{campaign.file}: [workload] images: expected at most {size:,} bytes in {name}, found "
+                f"{longest:,}; give the memory more words in [[workload.closed]]",
+                "workload.images",
+            )
+    return found
 
 
 def _without_fault(target: Target, workload: Workload) -> bytes:
@@ -125,7 +175,8 @@ def _without_fault(target: Target, workload: Workload) -> bytes:
 def recorded_rows(closed: Closed) -> list[npt.NDArray[np.uint8]]:
     """Return what ports but clocks have before each edge of each recording, (cycles, bytes); X is 0."""
     layout = closed.layout
-    ports = sorted((*layout.inputs, *layout.outputs), key=lambda port: port.name)
+    ports = {port.name: port for port in (*layout.inputs, *layout.answers, *layout.outputs)}.values()
+    ports = sorted(ports, key=lambda port: port.name)
     found = []
     for own in closed.recordings:
         bits = []
@@ -149,10 +200,15 @@ def _workload(
 
 
 def _digest(recordings: Sequence[Recording], settings: RecordingSettings) -> str:
-    state = sha256(repr((settings.instance, settings.begin, settings.end, settings.strobes)).encode())
+    state = sha256(repr(_asked(settings)).encode())
     for own in recordings:
         state.update(file_digest(own.span.file).encode())
     return state.hexdigest()
+
+
+def _asked(settings: RecordingSettings) -> tuple[object, ...]:
+    asked = (settings.instance, settings.begin, settings.end, settings.strobes)
+    return (*asked, settings.closed) if settings.closed else asked
 
 
 def _never_compared(closed: Closed, images: Sequence[Images]) -> list[str]:
@@ -164,7 +220,7 @@ def _never_compared(closed: Closed, images: Sequence[Images]) -> list[str]:
         HarnessError: One is never compared in the cycles that its strobe names.
     """
     found: list[str] = []
-    for rule in closed.rules:
+    for rule in (own for own in closed.rules if not own.answer):
         names = [own.port.name for own in rule.outputs]
         never = [name for name in names if not any(made.compared[name] for made in images)]
         if never and rule.strobe.cycles:
@@ -228,15 +284,15 @@ def _reset_text(closed: Closed) -> str:
 def _remarks(closed: Closed, images: Sequence[Images], never: Sequence[str]) -> tuple[str, ...]:
     cycles = sum(own.cycles for own in closed.recordings)
     bits = sum(own.compared_bits for own in images)
-    first = f"{ENVIRONMENT} {bits:,} bits of outputs are compared in {cycles:,} cycles."
+    first = f"{_environment(closed)} {bits:,} bits of outputs are compared in {cycles:,} cycles."
     if never:
         first += f" Never compared, as X or Z or not valid throughout: {', '.join(never)}."
     remarks = [first + _uneven_text(closed.recordings) + _reset_text(closed)]
     if closed.layout.inouts:
         remarks.append(
             f"Ports in both directions ({', '.join(port.name for port in closed.layout.inouts)}) have what "
-            "the recording has where the design does not drive them; each bit that it drives in another cycle "
-            "than without a fault is a difference."
+            "the recording has where the design does not drive them; each bit that it drives in another "
+            "cycle than without a fault is a difference."
         )
     unknown = sum(own.unknown_inputs for own in images)
     if unknown:
@@ -258,10 +314,23 @@ def _remarks(closed: Closed, images: Sequence[Images], never: Sequence[str]) -> 
     return tuple(remarks)
 
 
+def _environment(closed: Closed) -> str:
+    """Return what is assumed of the environment: which inputs do not react."""
+    layout = closed.layout
+    if not layout.answered:
+        return f"Inputs {_REACTS}. {_ENDS}"
+    buses = "; ".join(f"{own.title} ({own.module} with {own.words:,} words)" for own in layout.answered)
+    fixed = [port.name for port in layout.inputs]
+    named = ", ".join(fixed[:_LISTED]) + (f" and {len(fixed) - _LISTED} more" if len(fixed) > _LISTED else "")
+    said = f"The other inputs ({named}) {_REACTS}." if fixed else ""
+    return f"Answered by memories of the bench, as the design asks: {buses}. {said} {_ENDS}"
+
+
 def _compared(
     settings: RecordingSettings,
     closed: Closed,
     images: Sequence[Images],
+    contents: Sequence[dict[str, bytes]],
     outputs: Sequence[bytes],
     again: RunAgain,
 ) -> GoldenComparison:
@@ -272,11 +341,17 @@ def _compared(
     """
     for number, (own, made, found) in enumerate(zip(closed.recordings, images, outputs, strict=True)):
         expected = expected_results(closed.layout, made)
-        if found == expected:
+        checked = any(bus.checks for bus in closed.layout.answered)
+        if found == expected and not checked:
             continue
-        firsts = images_of(own, closed.layout, closed.rules, first=True)
-        raw = again(_workload(settings, closed, firsts.memories, number))
-        remedy = _remedy(settings, made, closed.layout.inputs, own)
+        firsts = images_of(own, closed.layout, closed.rules, first=True, checked=True)
+        memories = {**firsts.memories, **contents[number]}
+        raw = again(_workload(settings, closed, memories, number))
+        wanted = expected_results(closed.layout, firsts)
+        if found == expected and raw == wanted:
+            continue
+        expected = wanted
+        remedy = _remedy(settings, made, closed, own)
         raise HarnessError(
             f"{own.span.file}: expected the design to reproduce the outputs of the recording, found a "
             f"difference, {differences(closed.layout, own, raw, expected)}; {remedy}",
@@ -292,10 +367,17 @@ def _compared(
     )
 
 
-def _remedy(
-    settings: RecordingSettings, made: Images, inputs: Sequence[TopPort], recording: Recording
-) -> str:
+def _remedy(settings: RecordingSettings, made: Images, closed: Closed, recording: Recording) -> str:
     hints = ["check that RTL, parameters and macros are those that were recorded"]
+    inputs = closed.layout.inputs
+    for own in closed.layout.answered:
+        hints.insert(
+            0,
+            f"if it is at the bus {own.prefix.rstrip('_') or own.memory}: where answers come at other "
+            f"times, give the memory the recorded latencies by parameters of {own.module}, or, if none has "
+            "them, checked = false and strobes with stream = true; where data differ, its images are not "
+            "what the recorded memory held, or Base and words are others",
+        )
     if settings.sampled == "before":
         if not settings.clocks:
             hints.append('if the testbench changes inputs together with the clock, try sampled = "at"')

@@ -14,6 +14,7 @@ from resil.rtl_harness.replay.layout import (
     LAST,
     NOTED,
     RESULTS,
+    AnsweredBus,
     ComparedOutput,
     Condition,
     Field,
@@ -76,6 +77,7 @@ def bench_text(
         _head(layout, top, ports),
         _recording(layout),
         _design(layout, top, parameters, resets or {}),
+        *(_answered(layout, own, resets or {}) for own in layout.answered),
         "".join(f"  assign {passed_on(name)} = out_{name};\n" for name in passed),
         _cyclewise(layout),
         *(_stream(layout, number, stream) for number, stream in enumerate(layout.streams)),
@@ -168,7 +170,7 @@ def _recording(layout: ReplayLayout) -> str:
 
 
 def _design(layout: ReplayLayout, top: str, parameters: Parameters, resets: Mapping[str, bool]) -> str:
-    lines, pins, low = [], [], layout.input_bits.low
+    lines, pins = [], []
     if resets:
         lines += [
             f"  logic early_q = 1'b1;\n  always_ff @({_edge(layout)} or negedge {RESET}) begin",
@@ -182,16 +184,21 @@ def _design(layout: ReplayLayout, top: str, parameters: Parameters, resets: Mapp
     else:
         pins += [f".{layout.clocks[0]}({CLOCK})"]
     for port in layout.inputs:
-        value = f"inputs_q{Field(low - layout.input_bits.low, port.width).text}"
+        value = _recorded(layout, port)
         if port.name in resets:
             low_active = resets[port.name]
             value = f"({value} | early_q) & {RESET}" if low_active else f"({value} & ~early_q) | ~{RESET}"
-        low += port.width
         if port.drives:
             lines += _resolved(port, value)
-            pins += [f".{port.name}{OUT}(design_{port.symbol})", f".{port.name}{ON}(out_{port.enable.symbol})"]
+            pins += [
+                f".{port.name}{OUT}(design_{port.symbol})",
+                f".{port.name}{ON}(out_{port.enable.symbol})",
+            ]
             value = f"out_{port.symbol}"
-        pins.append(f".{port.name}({f'{port.enum}{chr(39)}({value})' if port.enum else value})")
+        pins.append(f".{port.name}({_cast(port, value)})")
+    for port in layout.answers:
+        lines.append(f"  logic [{port.width - 1}:0] out_{port.symbol};")
+        pins.append(f".{port.name}({_cast(port, f'out_{port.symbol}')})")
     for port in (own for own in layout.outputs if not own.is_driven):
         lines.append(f"  logic [{port.width - 1}:0] out_{port.symbol};")
         pins.append(f".{port.name}(out_{port.symbol})")
@@ -199,6 +206,42 @@ def _design(layout: ReplayLayout, top: str, parameters: Parameters, resets: Mapp
     given = f" #({values})" if values else ""
     connected = ",\n".join(f"    {pin}" for pin in pins)
     return "\n".join([*lines, f"  {top}{given} {INSTANCE} (", connected, "  );"]) + "\n"
+
+
+def _recorded(layout: ReplayLayout, port: TopPort) -> str:
+    """Return what an input has in the recording, in the bench."""
+    low = 0
+    for own in layout.inputs:
+        if own.name == port.name:
+            break
+        low += own.width
+    return f"inputs_q{Field(low, port.width).text}"
+
+
+def _cast(port: TopPort, value: str) -> str:
+    return f"{port.enum}'({value})" if port.enum else value
+
+
+def _answered(layout: ReplayLayout, bus: AnsweredBus, resets: Mapping[str, bool]) -> str:
+    """Return the part that answers a bus: it has the design's clock and, but for its memory, its reset."""
+    ready = [RESET]
+    for port in (own for own in layout.inputs if own.name in resets):
+        ready.append(f"{'' if resets[port.name] else '~'}{_recorded(layout, port)}")
+    clock = "clocks_q[0]" if layout.by_edges else CLOCK
+    values = ",\n".join(f"    .{name}({value})" for name, value in bus.parameters)
+    pins = ",\n".join(f"    .{name}({value})" for name, value in bus.pins)
+    tied = "".join(f"  assign out_{port.symbol} = '0;\n" for port in bus.answers if port.name in bus.tied)
+    return f"""\
+  // {bus.title}
+{tied}  {bus.module} #(
+{values},
+    .PlusArg("{bus.plusarg}")
+  ) {bus.instance} (
+    .clk_i ({clock}),
+    .rst_ni({" & ".join(ready)}),
+{pins}
+  );
+"""
 
 
 def _resolved(port: TopPort, recorded: str) -> list[str]:
@@ -296,15 +339,8 @@ def _stream(layout: ReplayLayout, number: int, stream: WordStream) -> str:
 
 def _holds(layout: ReplayLayout, condition: Condition) -> str:
     port = condition.port
-    if port.drives:
-        value = f"out_{port.symbol}"
-    else:
-        low = layout.input_bits.low
-        for own in layout.inputs:
-            if own.name == port.name:
-                break
-            low += own.width
-        value = f"inputs_q[{low - layout.input_bits.low}]"
+    live = port.drives or port in layout.answers
+    value = f"out_{port.symbol}" if live else _recorded(layout, port)
     return value if condition.high else f"!{value}"
 
 

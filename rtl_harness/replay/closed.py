@@ -30,8 +30,15 @@ from resil.rtl_harness.replay.bench import (
     stream_name,
     words_parameter,
 )
+from resil.rtl_harness.replay.feedback import (
+    Answered,
+    answered_buses,
+    check_rules,
+    part_files,
+    part_memories,
+)
 from resil.rtl_harness.replay.images import words_of_stream
-from resil.rtl_harness.replay.layout import FLAGS, ReplayLayout, WordStream
+from resil.rtl_harness.replay.layout import FLAGS, AnsweredBus, ReplayLayout, WordStream
 from resil.rtl_harness.replay.ports import TopPort, read_top
 from resil.rtl_harness.replay.recording import Recording, Span, read_recording
 from resil.rtl_harness.replay.split import split_sources
@@ -55,6 +62,7 @@ class ReplayRequest:
         sampled: "before" or "at" the edges.
         at_edge: Inputs whose values are those at the edges even so.
         parameters: Of the top, in place of the target's.
+        closed: Buses that parts of the bench answer, in place of the recordings.
     """
 
     spans: tuple[Span, ...]
@@ -63,6 +71,7 @@ class ReplayRequest:
     sampled: str = "before"
     at_edge: tuple[str, ...] = ()
     parameters: Parameters | None = None
+    closed: tuple[Answered, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -120,14 +129,25 @@ def close_by_recordings(target: Target, asked: ReplayRequest, file: Path) -> Clo
     parameters = {**bare.parameters, **(asked.parameters or {})}
     ports, values = read_top(bare, parameters)
     clocks = _clocks(bare, asked, ports)
+    answered = answered_buses(ports, asked.closed)
+    _require_free(answered, clocks)
+    if answered and asked.sampled == "at":
+        raise HarnessError(
+            f'target {target.name}: sampled: expected "before" where a part of the bench answers a bus, '
+            'found "at": inputs that change together with the clock leave open which values of the bus a '
+            "part sees; let the testbench change them after the clock, and record again, or leave the bus to "
+            "the recording",
+            "sampled",
+        )
     rules = ruled(asked.strobes, ports, {alarm.output for alarm in bare.alarms.values()})
+    rules = (*rules, *check_rules(answered))
     at_edge = _at_edge(bare, asked, ports, clocks)
     recordings = tuple(
-        read_recording(s, ports, clocks, asked.sampled, _optional(ports, rules), at_edge, values)
+        read_recording(s, ports, clocks, asked.sampled, _optional(ports, rules, answered), at_edge, values)
         for s in asked.spans
     )
-    layout = _layout(ports, clocks, asked.sampled, rules)
-    digest = content_key(json.dumps(asdict(layout)), f"{FLAGS} flags")
+    layout = _layout(ports, clocks, asked.sampled, rules, answered)
+    digest = content_key(json.dumps(_plain(layout)), f"{FLAGS} flags")
     words = _words(layout, recordings)
     if target.replay is None:
         with_bench = _with_bench(target, layout, parameters, Replay(source, digest))
@@ -168,23 +188,55 @@ def _at_edge(
     return asked.at_edge
 
 
-def _optional(ports: Sequence[TopPort], rules: Sequence[Ruled]) -> list[str]:
-    """Return the outputs whose recorded values nothing needs."""
+def _plain(layout: ReplayLayout) -> dict[str, object]:
+    """Return a layout as plain values; what it does not have is left out, as in older ones."""
+    found = asdict(layout)
+    return {key: value for key, value in found.items() if key != "answered" or value}
+
+
+def _require_free(answered: Sequence[AnsweredBus], clocks: Sequence[str]) -> None:
+    memories = {RECORDING, RESULT, DRIVEN}
+    for own in answered:
+        taken = [port.name for port in own.answers if port.name in clocks]
+        if (
+            taken
+            or own.memory in memories
+            or own.memory.startswith("stream")
+            or not own.memory.isidentifier()
+        ):
+            raise HarnessError(
+                f"closed: expected a memory with a name of its own (letters, digits, _; not {RECORDING}, "
+                f"{RESULT}, {DRIVEN}, stream...) at a bus without clocks, found "
+                f"{own.memory} at {own.title}; rename it",
+                "closed.memory",
+            )
+
+
+def _optional(ports: Sequence[TopPort], rules: Sequence[Ruled], answered: Sequence[AnsweredBus]) -> list[str]:
+    """Return the outputs, and answers of parts, whose recorded values nothing needs."""
+    free = {port.name for own in answered for port in own.answers}
     needed = {own.port.name for rule in rules for own in rule.outputs}
     needed |= {own.port.name for rule in rules for own in rule.when}
-    return [port.name for port in ports if port.direction == "output" and port.name not in needed]
+    optional = [port.name for port in ports if port.direction == "output" or port.name in free]
+    return [name for name in optional if name not in needed]
 
 
 def _layout(
-    ports: Sequence[TopPort], clocks: Sequence[str], sampled: str, rules: Sequence[Ruled]
+    ports: Sequence[TopPort],
+    clocks: Sequence[str],
+    sampled: str,
+    rules: Sequence[Ruled],
+    answered: tuple[AnsweredBus, ...],
 ) -> ReplayLayout:
+    taken = {*clocks, *(port.name for own in answered for port in own.answers)}
     return ReplayLayout(
         tuple(clocks),
         sampled,
-        tuple(port for port in ports if port.is_driven and port.name not in clocks),
+        tuple(port for port in ports if port.is_driven and port.name not in taken),
         tuple(port for port in ports if port.drives),
         tuple(own for rule in rules if not rule.strobe.stream for own in rule.outputs),
         tuple(WordStream(rule.when, rule.outputs) for rule in rules if rule.strobe.stream),
+        answered,
     )
 
 
@@ -222,7 +274,9 @@ def _with_bench(target: Target, layout: ReplayLayout, parameters: Parameters, re
     return replace(
         target,
         top=BENCH,
-        sources=(*target.sources, _MEMORY, folder / f"{BENCH}.sv"),
+        sources=tuple(
+            dict.fromkeys((*target.sources, _MEMORY, *part_files(layout.answered), folder / f"{BENCH}.sv"))
+        ),
         parameters={},
         clock=CLOCK,
         reset=RESET,
@@ -308,5 +362,6 @@ def _memories(layout: ReplayLayout) -> dict[str, TargetMemory]:
         name: TargetMemory(arrays.get(name, f"u_{name}.mem_q"), size, plusarg(name), observed=False)
         for name, size in sizes.items()
     }
+    found |= part_memories(layout.answered)
     found[RESULT] = TargetMemory(RESULT_ARRAY, layout.result_bytes, plusarg(RESULT), observed=False)
     return found

@@ -8,7 +8,7 @@ the design drives each bit, in each cycle, with what it does without a fault.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -21,25 +21,32 @@ from resil.rtl_harness.replay.recording import Recording
 from resil.rtl_harness.replay.waves import Signal
 
 
-def with_drivers(closed: Closed, run: Callable[[Workload], bytes]) -> Closed:
+def with_drivers(
+    closed: Closed, run: Callable[[Workload], bytes], contents: Sequence[Mapping[str, bytes]] = ()
+) -> Closed:
     """Return a closed target whose recordings say which bits of such ports the design drives.
 
     Args:
         closed: A target without such ports is returned as it is.
         run: Simulates a workload of the target without a fault; returns its raw output.
+        contents: Of further memories of the bench, for each recording.
     """
     if not closed.layout.inouts:
         return closed
-    return replace(closed, recordings=tuple(_noted(closed, own, run) for own in closed.recordings))
+    contents = contents or [{}] * len(closed.recordings)
+    noted = (_noted(closed, *both, run) for both in zip(closed.recordings, contents, strict=True))
+    return replace(closed, recordings=tuple(noted))
 
 
-def _noted(closed: Closed, recording: Recording, run: Callable[[Workload], bytes]) -> Recording:
+def _noted(
+    closed: Closed, recording: Recording, contents: Mapping[str, bytes], run: Callable[[Workload], bytes]
+) -> Recording:
     layout = closed.layout
     shape = (recording.cycles, layout.noted_bytes)
     images = images_of(recording, layout, closed.rules, noted=True)
     workload = Workload(
         f"{recording.span.file.name}, when ports are driven",
-        images.memories,
+        {**images.memories, **contents},
         OutputSpec(DRIVEN, 0, shape, "uint8"),
         parameters=closed.parameters,
         decide=exact,

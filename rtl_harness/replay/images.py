@@ -57,6 +57,7 @@ def images_of(
     first: bool = False,
     ends: bool = False,
     noted: bool = False,
+    checked: bool = False,
 ) -> Images:
     """Return the memories of a replay.
 
@@ -68,6 +69,7 @@ def images_of(
         ends: A difference beyond tolerance ends the run.
         noted: The bench notes which ports in both directions the design drives; see `with_drivers`. Nothing
             says so before, and it is not compared.
+        checked: What parts of the bench answer is compared, too.
 
     Raises:
         HarnessError: It has to be noted first.
@@ -81,10 +83,10 @@ def images_of(
         )
     flags = {FIRST: first, ENDS: ends, **({NOTED: noted} if layout.inouts else {})}
     state = _Counts()
+    rules = [own for own in rules if checked or not own.answer]
     state.compared = dict.fromkeys((own.port.name for rule in rules for own in rule.outputs), 0)
     parts = [
-        _chunk(recording, layout, rules, start, flags, state)
-        for start in range(0, recording.cycles, _CHUNK)
+        _chunk(recording, layout, rules, start, flags, state) for start in range(0, recording.cycles, _CHUNK)
     ]
     memories = {RECORDING: b"".join(parts)}
     for number, stream in enumerate(layout.streams):
@@ -132,7 +134,9 @@ def _chunk(
             counts = known & active[:, None]
             bits[:, low : low + width] = values & counts
             bits[:, mask_low : mask_low + width] = counts
-            state.unknown_outputs += int((_driven(recording, compared.port, times) & ~known & active[:, None]).sum())
+            state.unknown_outputs += int(
+                (_driven(recording, compared.port, times) & ~known & active[:, None]).sum()
+            )
             state.compared[compared.port.name] += int(counts.sum())
             any_compared |= counts.any(axis=1)
             low, mask_low = low + width, mask_low + width

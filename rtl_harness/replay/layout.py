@@ -62,6 +62,51 @@ class WordStream:
 
 
 @dataclass(frozen=True)
+class AnsweredBus:
+    """A bus of the top that a part of the bench answers, in place of the recording.
+
+    Attributes:
+        title: In words.
+        prefix: With which its ports begin.
+        memory: Name of the part's memory.
+        module: Of the part.
+        array: Path of its memory below the part.
+        word_bytes: Of a word.
+        words: How many.
+        parameters: Of the part, names and values.
+        pins: Of the part, names and what they are connected to.
+        answers: Inputs of the top that the recording does not drive then.
+        tied: Names of those among them that the part does not have: 0.
+        asks: Outputs of the top.
+        checks: Answers that have to be as recorded where no fault is, and when they count.
+    """
+
+    title: str
+    prefix: str
+    memory: str
+    module: str
+    array: str
+    word_bytes: int
+    words: int
+    parameters: tuple[tuple[str, str], ...]
+    pins: tuple[tuple[str, str], ...]
+    answers: tuple[TopPort, ...]
+    tied: tuple[str, ...]
+    asks: tuple[TopPort, ...]
+    checks: tuple[tuple[TopPort, tuple[Condition, ...]], ...]
+
+    @property
+    def instance(self) -> str:
+        """Name of the part in the bench."""
+        return f"u_{self.memory}"
+
+    @property
+    def plusarg(self) -> str:
+        """That fills its memory."""
+        return f"resil_{self.memory}"
+
+
+@dataclass(frozen=True)
 class Field:
     """Bits of a word.
 
@@ -90,6 +135,7 @@ class ReplayLayout:
         outputs: All outputs, and ports in both directions.
         cyclewise: Those that are compared cycle by cycle.
         streams: Those that are compared as words in their order.
+        answered: Buses that a part of the bench answers; their answers are no inputs.
     """
 
     clocks: tuple[str, ...]
@@ -98,6 +144,12 @@ class ReplayLayout:
     outputs: tuple[TopPort, ...]
     cyclewise: tuple[ComparedOutput, ...]
     streams: tuple[WordStream, ...]
+    answered: tuple[AnsweredBus, ...] = ()
+
+    @property
+    def answers(self) -> tuple[TopPort, ...]:
+        """Inputs that parts of the bench drive."""
+        return tuple(port for own in self.answered for port in own.answers)
 
     @property
     def by_edges(self) -> bool:

@@ -171,7 +171,8 @@ def read_recording(
         )
     several = tuple(signals[name] for name in clocks) if len(clocks) > 1 else ()
     found = Recording(span, waves, times, several, signals, sampled == "before", frozenset(at_edge))
-    _no_other_clock(found, [port for port in ports if port.direction == "input" and port.name not in clocks])
+    ruled_out = {*clocks, *optional}
+    _no_other_clock(found, [own for own in ports if own.direction == "input" and own.name not in ruled_out])
     return found
 
 

@@ -63,7 +63,8 @@ def differences(layout: ReplayLayout, recording: Recording, raw: bytes, expected
         if flags >> number & 1:
             found = first >> low & (1 << own.port.width) - 1
             by_cycle = number < len(layout.cyclewise)
-            texts.append(_difference(recording, own, cycle, found, by_cycle=by_cycle))
+            by = "from the part of the bench" if own.port in layout.answers else "in the design"
+            texts.append(_difference(recording, own, cycle, found, by if by_cycle else ""))
         low += own.port.width
     tick = int(recording.times[cycle])
     return f"the first at {recording.waves.time(tick)}, the end of cycle {cycle:,}: {'; '.join(texts[:4])}"
@@ -73,9 +74,10 @@ def _cycle(word: int) -> int:
     return word >> 1 & (1 << COUNT_BITS) - 1
 
 
-def _difference(recording: Recording, own: ComparedOutput, cycle: int, found: int, *, by_cycle: bool) -> str:
+def _difference(recording: Recording, own: ComparedOutput, cycle: int, found: int, by: str) -> str:
+    """Return a difference in words; `by` says where the other value is from; "" of a word of a stream."""
     name = own.port.name
-    if not by_cycle:
+    if not by:
         return f"a word of the stream with {name} = {found:#x}, which is not the next one of the recording"
     values, known = recording.signals[name].sampled(
         recording.times[cycle : cycle + 1], before=recording.before
@@ -84,7 +86,7 @@ def _difference(recording: Recording, own: ComparedOutput, cycle: int, found: in
         ("1" if v else "0") if k else "x" for v, k in zip(values[0][::-1], known[0][::-1], strict=True)
     )
     wanted = hex(int(digits, 2)) if "x" not in digits else f"0b{digits}"
-    return f"{name} is {wanted} in the recording, {found:#x} in the design"
+    return f"{name} is {wanted} in the recording, {found:#x} {by}"
 
 
 def _compared(layout: ReplayLayout, found: int, wanted: int) -> str:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+
 from resil.rtl_harness.design.target import Parameters, Target
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.replay.bench import INSTANCE

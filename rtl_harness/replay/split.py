@@ -25,8 +25,8 @@ _BITS = {"b": 1, "o": 3, "h": 4, "d": 0}
 _SWITCHED = {"bufif1": ("", ""), "bufif0": ("", "!"), "notif1": ("~", ""), "notif0": ("~", "!")}
 _PULLS = ("pullup", "pulldown")
 _REMEDY = (
-    "drive it in the form `assign port = enable ? value : 'z`, by bufif, or through a module that does, or put "
-    "the top into a module of yours with separate inputs, outputs and enables, and record that"
+    "drive it in the form `assign port = enable ? value : 'z`, by bufif, or through a module that does, or "
+    "put the top into a module of yours with separate inputs, outputs and enables, and record that"
 )
 
 
@@ -114,9 +114,9 @@ class _Splitter:
         self._done: list[str] = []
         if top not in modules or set(modules[top].inouts) != {*ports}:
             raise HarnessError(
-                f"top: expected the ports {', '.join(ports)} of {top} in one of the sources themselves, found "
-                "none there: they come from a macro, or from a file that is included; write them out, or put "
-                "the top into a module of yours",
+                f"top: expected the ports {', '.join(ports)} of {top} in one of the sources themselves, "
+                "found none there: they come from a macro, or from an included file; write them out, or "
+                "put the top into a module of yours",
                 f"top.{ports[0]}",
             )
         waiting = [top]
@@ -386,9 +386,11 @@ class _Splitter:
             if kind in _PULLS and driven:
                 # What is on the port where nothing drives it, the recording has.
                 continue
-            if kind not in _SWITCHED or not driven or {name for pin in pins[1:] for name in names(pin)} & {
-                *floating
-            }:
+            if (
+                kind not in _SWITCHED
+                or not driven
+                or {name for pin in pins[1:] for name in names(pin)} & {*floating}
+            ):
                 reads_only = kind in ("buf", "not", "and", "or", "nand", "nor", "xor", "xnor") and not driven
                 if reads_only:
                     return
@@ -436,9 +438,7 @@ class _Splitter:
             if expression is None:
                 continue
             for suffix in (OUT, ON):
-                text = (
-                    f"{name}{suffix}" if node is expression else self._renamed(module, expression, suffix)
-                )
+                text = f"{name}{suffix}" if node is expression else self._renamed(module, expression, suffix)
                 texts.append(text if ordered else f".{name}{suffix}({text})")
         if ordered and len([*_listed(instance)]) != len(sub.directions):
             self._refuse(module, instance, f"{sub.name} with some ports of a list left out")

@@ -43,11 +43,13 @@ class Ruled:
         strobe: The row.
         outputs: How each is compared.
         when: Its conditions.
+        answer: They are what a part of the bench answers: compared only where no fault is.
     """
 
     strobe: Strobe
     outputs: tuple[ComparedOutput, ...]
     when: tuple[Condition, ...]
+    answer: bool = False
 
 
 def ruled(strobes: Sequence[Strobe], ports: Sequence[TopPort], alarms: Collection[str]) -> tuple[Ruled, ...]:
@@ -83,7 +85,9 @@ def ruled(strobes: Sequence[Strobe], ports: Sequence[TopPort], alarms: Collectio
     return tuple(found)
 
 
-def _compared(ports: Sequence[TopPort], tolerance: int = 0, *, signed: bool = False) -> tuple[ComparedOutput, ...]:
+def _compared(
+    ports: Sequence[TopPort], tolerance: int = 0, *, signed: bool = False
+) -> tuple[ComparedOutput, ...]:
     """Return how outputs are compared; of a port in both directions also whether it is driven."""
     found = []
     for port in ports:

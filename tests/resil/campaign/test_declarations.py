@@ -50,7 +50,7 @@ BESIDE = {
     },
     **{
         f"workload.{key}": RECORDED
-        for key in ("instance", "from", "to", "sampled", "at_edge", "clocks", "strobes")
+        for key in ("instance", "from", "to", "sampled", "at_edge", "clocks", "strobes", "closed")
     },
 }
 
@@ -72,8 +72,8 @@ def file_with(name: str, place: tuple[str, ...], key: Key, repeated: tuple[str, 
     """Tables of a file in which one key has the wrong value."""
     inner: object = BESIDE.get(name, {}) | {key.name: WRONG}
     for part in reversed(place[1:]):
-        inner = {part: [inner] if part in ("images", "mechanism", "strobes") else inner}
-    if "strobes" in place:
+        inner = {part: [inner] if part in ("images", "mechanism", "strobes", "closed") else inner}
+    if {"strobes", "closed"} & {*place}:
         inner = RECORDED | inner
     return {place[0]: [inner] if place[0] in repeated else inner}
 

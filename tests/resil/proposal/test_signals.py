@@ -4,8 +4,8 @@
 import numpy as np
 import pytest
 
-from resil.proposal.buses import KINDS, bare, find_buses
 from resil.proposal.signals import find_alarms, find_clocks, find_resets
+from resil.rtl_harness.replay.buses import KINDS, bare, find_buses
 from resil.rtl_harness.replay.ports import TopPort
 from resil.rtl_harness.replay.waves import Signal
 

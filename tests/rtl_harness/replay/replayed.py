@@ -29,14 +29,20 @@ def closed_by(target_file, *vcds, instance="tb.u_dut", **asked):
 class Replayed:
     """A closed target and one of its replays."""
 
-    def __init__(self, closed, *, first=False, ends=False, number=0):
+    def __init__(self, closed, *, first=False, ends=False, number=0, checked=False, contents=None):
         self.elaboration = elaborate(closed.target, closed.parameters)
-        self.closed = closed = with_drivers(closed, lambda own: self._golden(closed, own).end.output)
+        self.closed = closed = with_drivers(
+            closed,
+            lambda own: self._golden(closed, own).end.output,
+            [contents or {}] * len(closed.recordings),
+        )
         self.recording = closed.recordings[number]
-        self.images = images_of(self.recording, closed.layout, closed.rules, first=first, ends=ends)
+        self.images = images_of(
+            self.recording, closed.layout, closed.rules, first=first, ends=ends, checked=checked
+        )
         self.workload = Workload(
             "replay",
-            self.images.memories,
+            {**self.images.memories, **(contents or {})},
             output_of(closed.layout),
             parameters=closed.parameters,
             decide=beyond_tolerance,

@@ -112,7 +112,9 @@ def test_a_recording_of_another_driver_is_refused(target_file, rows, tmp_path):
     assert "bus_io is" in said
 
 
-HEAD = "module top(input logic clk, input logic on, input logic [3:0] d, inout wire [3:0] p, output logic q);\n"
+HEAD = (
+    "module top(input logic clk, input logic on, input logic [3:0] d, inout wire [3:0] p, output logic q);\n"
+)
 REFUSED = {
     "a net that is Z": "wire [3:0] w; assign w = on ? d : 'z; assign p = w;",
     "a copy of it": "wire [3:0] w, v; assign w = on ? d : 'z; assign v = w; assign p = on ? v : d;",

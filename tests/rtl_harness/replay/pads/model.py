@@ -79,7 +79,7 @@ def replayed(rows, golden, flip):
         bus = value if value is not OPEN else own["bus_io"] or 0
         hold = 0 if low else own["hold_io"]
         differs |= (value is not OPEN, low) != own["driven"] or odd(state) != own["odd_o"]
-        differs |= own["bus_io"] is not OPEN and bus != own["bus_io"] or hold != own["hold_io"]
+        differs |= (own["bus_io"] is not OPEN and bus != own["bus_io"]) or hold != own["hold_io"]
         state = edge(state, given, bus, hold)
         if flip is not None and flip[0] == cycle:
             state[flip[1]] ^= 1 << flip[2]

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from resil.proposal.buses import Bus
+from resil.rtl_harness.replay.buses import Bus
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,8 @@ class BenchPart:
     def parameters(self, bus: Bus) -> dict[str, str]:
         """Return the parameters but those of the memory's size and content."""
         found = {name: str(bus.ports[own].width) for name, own in self.widths.items() if own in bus.ports}
+        if bus.kind.name == "Wishbone":
+            found["Pipelined"] = "1'b1" if "stall" in bus.ports else "1'b0"
         return {**found, **self.fixed}
 
     def pins(self, bus: Bus) -> dict[str, str]:
@@ -65,8 +67,27 @@ def _same(*names: str) -> dict[str, tuple[str, ...]]:
 _TL = {f"a_{own}": (f"a_{own}",) for own in ("valid", "opcode", "size", "source", "address", "mask", "data")}
 _STREAM = {"DataWidth": "tdata"}
 
+_AXI_IN: tuple[str, ...] = ("arvalid", "arid", "araddr", "arlen", "arsize", "arburst", "rready")
+_AXI_IN += ("awvalid", "awid", "awaddr", "awlen", "awsize", "awburst", "wvalid", "wdata", "wstrb", "wlast")
+_AXI_OUT: tuple[str, ...] = ("arready", "rvalid", "rid", "rdata", "rresp", "rlast", "awready", "wready")
+_AXI = BenchPart(
+    "resil_axi_mem",
+    "mem_q",
+    _same(*_AXI_IN, "bready"),
+    _same(*_AXI_OUT, "bvalid", "bid", "bresp"),
+    {
+        **{f"{channel}size": "3'dFULL" for channel in ("ar", "aw")},
+        **{f"{channel}burst": "2'd1" for channel in ("ar", "aw")},
+        "wlast": "1'b1",
+        "wstrb": "'1",
+    },
+    {"DataWidth": "wdata", "AddrWidth": "araddr", "IdWidth": "arid"},
+)
+
 # Of buses that the design drives.
 PARTS = {
+    "AXI4": _AXI,
+    "AXI4-Lite": _AXI,
     "OBI": BenchPart(
         "resil_obi_mem",
         "u_words.mem_q",

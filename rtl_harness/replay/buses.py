@@ -162,12 +162,13 @@ class Bus:
             role = "source" if self.manager else "sink"
         return f"{self.kind.name} {role} {self.prefix.rstrip('_') or '(no prefix)'}"
 
-    def conditions(self) -> dict[tuple[str, ...], list[str]]:
-        """Return which outputs of it count only when, by names of ports."""
-        found: dict[tuple[str, ...], list[str]] = {}
-        channels = {**self.kind.channels, **({} if self.manager else self.kind.answers)}
+    def conditions(self, *, answers: bool = False) -> dict[tuple[str, ...], list[TopPort]]:
+        """Return which outputs of it, or inputs, count only when, by names of ports."""
+        found: dict[tuple[str, ...], list[TopPort]] = {}
+        answered = self.manager == answers
+        channels = {**self.kind.channels, **(self.kind.answers if answered else {})}
         for signal, port in self.ports.items():
-            if port.direction != "output":
+            if port.is_driven != answers:
                 continue
             starts = [start for start in channels if signal.startswith(start)]
             when = channels[max(starts, key=len)] if starts else ()
@@ -175,7 +176,7 @@ class Bus:
             if said or not when or any(own.removeprefix("!") not in self.ports for own in when):
                 continue
             names = tuple(self._level(own) for own in when)
-            found.setdefault(names, []).append(port.name)
+            found.setdefault(names, []).append(port)
         return found
 
     def _level(self, condition: str) -> str:
