@@ -175,8 +175,8 @@ def _without_fault(target: Target, workload: Workload) -> bytes:
 def recorded_rows(closed: Closed) -> list[npt.NDArray[np.uint8]]:
     """Return what ports but clocks have before each edge of each recording, (cycles, bytes); X is 0."""
     layout = closed.layout
-    ports = {port.name: port for port in (*layout.inputs, *layout.answers, *layout.outputs)}.values()
-    ports = sorted(ports, key=lambda port: port.name)
+    named = {port.name: port for port in (*layout.inputs, *layout.answers, *layout.outputs)}
+    ports = [named[name] for name in sorted(named)]
     found = []
     for own in closed.recordings:
         bits = []
