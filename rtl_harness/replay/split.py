@@ -63,7 +63,7 @@ def split_sources(
         HarnessError: What drives such a port cannot be followed.
     """
     modules = _modules(sources, defines)
-    return _Splitter(top, modules, ports).texts()
+    return _PortSplitter(top, modules, ports).texts()
 
 
 def _modules(sources: Sequence[Path], defines: Mapping[str, str]) -> dict[str, _Module]:
@@ -105,7 +105,7 @@ def _declarators(node: Any) -> Iterator[Any]:  # noqa: ANN401
     return (own for own in node.declarators if hasattr(own, "name"))
 
 
-class _Splitter:
+class _PortSplitter:
     """Changes the modules through which the ports of a top reach what drives them."""
 
     def __init__(self, top: str, modules: Mapping[str, _Module], ports: Sequence[str]) -> None:
