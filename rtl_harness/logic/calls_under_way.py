@@ -22,9 +22,9 @@ class CallsUnderWay:
         self._cycles = cycles
         self._reached = RawArray(ctypes.c_uint64, len(faults))
 
-    def address(self, call: int) -> int:
-        """Return where a call writes the cycle that it has come to; copies of this process share it."""
-        return ctypes.addressof(self._reached) + call * ctypes.sizeof(ctypes.c_uint64)
+    def reached(self, call: int, cycle: int) -> None:
+        """Note which cycle a call has come to, for all copies of this process."""
+        self._reached[call] = cycle
 
     def answered(self, call: int, faults: int) -> None:
         """Note that faults of a call are answered for; those are under way no more."""

@@ -6,8 +6,9 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Unpack
 
 import numpy as np
@@ -158,7 +159,7 @@ class StuckEngine(NetlistEngine):
         self._calls = under_way = CallsUnderWay(members, last)
 
         def work(chunk: Sequence[Fault]) -> Iterator[tuple[Fault, EngineOutcome]]:
-            reached = under_way.address(call_of[chunk[0]])
+            reached = partial(under_way.reached, call_of[chunk[0]])
             ends = self._ends(simulator, [pin_of[fault] for fault in chunk], reached)
             # Many runs end alike: what is said of one is said of all of them.
             known: dict[LogicEnd, EngineOutcome] = {}
@@ -297,7 +298,10 @@ class StuckEngine(NetlistEngine):
         return simulator, self._holder_of(netlist, bytes_of >> flip_flops["bit"].astype(np.uint8) & 1)
 
     def _ends(
-        self, simulator: LogicSimulator, faults: Sequence[HeldPins], reached: int = 0
+        self,
+        simulator: LogicSimulator,
+        faults: Sequence[HeldPins],
+        reached: Callable[[int], None] | None = None,
     ) -> list[LogicEnd]:
         return simulator.run(faults, *self._until(), reached=reached)
 

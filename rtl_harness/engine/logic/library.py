@@ -22,6 +22,8 @@ from resil.rtl_harness.errors import SimulationError
 WINDOW, FAR = 256, 7
 # Bytes that may be taken by what is kept of the run without a fault.
 KEPT = 1 << 30
+# Cycles of the golden run that are simulated in one call.
+_STEP = 4096
 
 OUTPUT = np.dtype([("memory", np.int32), ("word", np.uint64), ("byte", np.int32)], align=True)
 
@@ -310,7 +312,16 @@ class LogicSimulator:
         """Simulate without a fault; raise SimulationError if it is not done within `limit` cycles."""
         output = np.zeros(self._outputs, np.uint8)
         found = (ctypes.c_uint64 * 3)()
-        self._check(self._calls.logic_golden(self._handle, limit, output.ctypes.data, found))
+        code = 1
+        # Some cycles at a time, so that an interrupt ends it.
+        for until in (*range(_STEP, limit, _STEP), limit):
+            if code == 1:
+                code = self._calls.logic_golden(self._handle, until, output.ctypes.data, found)
+        if code == 1:
+            raise SimulationError(
+                f"the simulator of faulty logic: the gates are not done within {limit} cycles"
+            )
+        self._check(code)
         return LogicGolden(int(found[0]), int(found[1]), output.tobytes(), int(found[2]))
 
     def keeps(self, cycles: int) -> bool:
@@ -338,7 +349,7 @@ class LogicSimulator:
         *,
         window: int = WINDOW,
         far: int = FAR,
-        reached: int = 0,
+        reached: Callable[[int], None] | None = None,
     ) -> list[LogicEnd]:
         """Return how the run with each fault ends.
 
@@ -349,16 +360,25 @@ class LogicSimulator:
             until_detection: Runs end where an alarm reports a detected fault.
             window: Cycles after which machines are looked at; results do not depend on it.
             far: Those that differ in 2^far flip-flops are put together; likewise.
-            reached: Address of 8 bytes into which the cycle is written that all machines have come to; 0 if
-                nobody asks.
+            reached: Called again and again with the cycle that all machines have come to.
 
         Raises:
             SimulationError: If there is no such pin, a net is a constant, asynchronous loads never settle, or
                 a bridge closes a loop of gates.
         """
-        counts = (ctypes.c_uint64 * 5)()
-        limits = (ctypes.c_uint64 * 6)(limit, allowance or 0, int(until_detection), window, far, reached)
-        ends = self._ends(self._calls.logic_run, faults, limits, counts)
+        limits = (ctypes.c_uint64 * 5)(limit, allowance or 0, int(until_detection), window, far)
+        counts, row = (ctypes.c_uint64 * 5)(), ctypes.c_uint64()
+
+        def call(*given: object) -> int:
+            # A window at a time, so that an interrupt ends it.
+            code: int = self._calls.logic_begin(*given) or 1
+            while code == 1:
+                code = self._calls.logic_advance(self._handle, ctypes.byref(row), counts)
+                if reached is not None:
+                    reached(row.value)
+            return code
+
+        ends = self._ends(call, faults, limits)
         for name, number in zip(vars(self.counts), counts, strict=True):
             setattr(self.counts, name, getattr(self.counts, name) + int(number))
         return ends
@@ -375,12 +395,10 @@ class LogicSimulator:
         It knows no loops, and nothing that is not simulated: such runs end as LIMIT, and as DONE. Arguments
         and errors as of `run`; it shares no code with it.
         """
-        limits = (ctypes.c_uint64 * 6)(limit, allowance or 0, int(until_detection), 0, 0, 0)
+        limits = (ctypes.c_uint64 * 5)(limit, allowance or 0, int(until_detection), 0, 0)
         return self._ends(self._calls.logic_judge, faults, limits)
 
-    def _ends(
-        self, call: Callable[..., int], faults: Sequence[HeldPins], limits: object, *more: object
-    ) -> list[LogicEnd]:
+    def _ends(self, call: Callable[..., int], faults: Sequence[HeldPins], limits: object) -> list[LogicEnd]:
         held = np.zeros(len(faults), _HELD)
         held["count"] = [len(fault) for fault in faults]
         held["first"] = np.cumsum(held["count"], dtype=np.uint32) - held["count"]
@@ -388,7 +406,7 @@ class LogicSimulator:
         results = np.zeros(len(faults), _RESULT)
         output = np.zeros((len(faults), self._outputs), np.uint8)
         given = (held.ctypes.data, len(faults), pins.ctypes.data, limits)
-        self._check(call(self._handle, *given, results.ctypes.data, output.ctypes.data, *more))
+        self._check(call(self._handle, *given, results.ctypes.data, output.ctypes.data))
         size, raw = self._outputs, output.tobytes()
         rows = cast(list[tuple[int, ...]], results.tolist())
         return [_end(row, raw[at * size : (at + 1) * size]) for at, row in enumerate(rows)]
@@ -426,7 +444,8 @@ def _load(path: Path) -> ctypes.CDLL:
         "logic_golden": (code, [pointer, number, pointer, pointer]),
         "logic_values": (code, [pointer, pointer]),
         "logic_reaches": (code, [pointer, pointer]),
-        "logic_run": (code, [pointer, pointer, number, *[pointer] * 5]),
+        "logic_begin": (code, [pointer, pointer, number, *[pointer] * 4]),
+        "logic_advance": (code, [pointer, pointer, pointer]),
         "logic_judge": (code, [pointer, pointer, number, *[pointer] * 4]),
     }
     for name, (result, arguments) in signatures.items():

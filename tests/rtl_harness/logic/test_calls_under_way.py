@@ -1,21 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """How far calls are that answer at the end: in this process, in copies of it, and once they have answered."""
 
-import ctypes
 import multiprocessing
 
 from resil.rtl_harness.logic.calls_under_way import CallsUnderWay
 
 
-def write(calls, call, cycle):
-    ctypes.c_uint64.from_address(calls.address(call)).value = cycle
-
-
 def test_calls_count_by_their_faults_and_cycles_until_they_answer():
     calls = CallsUnderWay([100, 10], 1000)
     assert calls.total() == 0.0
-    write(calls, 0, 250)
-    write(calls, 1, 5000)  # hangs go on after the end
+    calls.reached(0, 250)
+    calls.reached(1, 5000)  # hangs go on after the end
     assert calls.total() == 25.0 + 10.0
     calls.answered(1, 1)
     assert calls.total() == 25.0
@@ -23,7 +18,7 @@ def test_calls_count_by_their_faults_and_cycles_until_they_answer():
 
 def test_a_copy_of_the_process_says_how_far_it_is():
     calls = CallsUnderWay([100], 1000)
-    process = multiprocessing.get_context("fork").Process(target=write, args=(calls, 0, 500))
+    process = multiprocessing.get_context("fork").Process(target=calls.reached, args=(0, 500))
     process.start()
     process.join()
     assert calls.total() == 50.0

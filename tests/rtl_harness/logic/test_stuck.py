@@ -89,9 +89,9 @@ def test_calls_are_shorter_where_the_golden_run_is_not_kept_and_say_how_far_they
             monkeypatch.setattr(own.simulator[0], "keeps", lambda cycles: kept)
             inner = own._ends
 
-            def ends(simulator, pins, place=0):
-                got = inner(simulator, pins, place)
-                if place:
+            def ends(simulator, pins, note=None):
+                got = inner(simulator, pins, note)
+                if note is not None:
                     sizes.append(len(pins))
                     reached.append(own.under_way())
                 return got

@@ -108,7 +108,6 @@ struct LogicLimits {
   // How the work is done; results do not depend on it.
   uint64_t window;         // cycles after which groups of machines are looked at
   uint64_t far;            // machines that differ in 2^far flip-flops are put together
-  uint64_t* reached;       // the cycle that all machines have come to is written there; null if nobody asks
 };
 
 struct LogicCounts {
@@ -125,15 +124,19 @@ const char* logic_error();
 /// `kept`: bytes that may be taken by what is kept of the run without a fault; results do not depend on it.
 LogicSimulator* logic_create(const Circuit* circuit, const Observed* observed, uint64_t kept);
 void logic_destroy(LogicSimulator* self);
-/// Simulate without a fault until it is done, for at most `limit` cycles; -1 if it failed or is not done.
+/// Simulate without a fault until it is done, for at most `limit` cycles in all: 1 if it is not done then, -1 if it failed.
 int32_t logic_golden(LogicSimulator* self, uint64_t limit, uint8_t* output, LogicGolden* golden);
 /// Whether each net has been 0 (bit 0) and 1 (bit 1) in the golden run, from the release of reset to its end.
 int32_t logic_values(LogicSimulator* self, uint8_t* values);
 /// Whether something that is observed depends on each net.
 int32_t logic_reaches(LogicSimulator* self, uint8_t* reaches);
-/// Simulate faults; `output` has as many bytes for each as the outputs have.
-int32_t logic_run(LogicSimulator* self, const HeldPins* faults, uint64_t count, const HeldPin* pins,
-                  const LogicLimits* limits, LogicResult* results, uint8_t* output, LogicCounts* counts);
+/// Begin to simulate faults, in place of those that were begun before; `output` has as many bytes for each as the outputs
+/// have. It and `results` have to stay where they are until all have ended.
+int32_t logic_begin(LogicSimulator* self, const HeldPins* faults, uint64_t count, const HeldPin* pins,
+                    const LogicLimits* limits, LogicResult* results, uint8_t* output);
+/// Go on with them for a window: 1 if some have not ended then, 0 if all have, -1 if it failed. `row`: the cycle that they
+/// have come to.
+int32_t logic_advance(LogicSimulator* self, uint64_t* row, LogicCounts* counts);
 /// The same by evaluating every gate of every machine in every cycle; after `logic_golden`.
 int32_t logic_judge(LogicSimulator* self, const HeldPins* faults, uint64_t count, const HeldPin* pins,
                     const LogicLimits* limits, LogicResult* results, uint8_t* output);

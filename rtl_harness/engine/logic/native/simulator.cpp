@@ -41,6 +41,26 @@ int32_t guarded(Body&& body) {
   }
 }
 
+// Faults that are simulated, and how far they are.
+struct Run {
+  Run(const Design& design, Golden& golden, std::vector<uint8_t> kept, const LogicLimits& limits,
+      const std::vector<uint8_t>& same, LogicResult* results, uint8_t* output)
+      : regions(design, std::move(kept)),
+        memories(design, golden),
+        c{design, golden, memories, Evaluator(design, regions, golden, memories), limits, golden.alarms(), same,
+          results, output, {}, {}, {}, {}} {
+    c.dense.resize(design.flip_flops.size());
+    c.alone.resize(design.writes.size());
+    c.other.resize(design.writes.size());
+  }
+
+  Regions regions;
+  Memories memories;
+  Context c;
+  Groups groups, far;
+  uint64_t row = 0;
+};
+
 }  // namespace
 
 struct LogicSimulator {
@@ -57,8 +77,9 @@ struct LogicSimulator {
     }
     return found;
   }
-  void run(const HeldPins* faults, uint64_t count, const HeldPin* pins, const LogicLimits& limits,
-           LogicResult* results, uint8_t* output, LogicCounts& counts);
+  void begin(const HeldPins* faults, uint64_t count, const HeldPin* pins, const LogicLimits& limits,
+             LogicResult* results, uint8_t* output);
+  bool advance();
   HeldPin numbered(HeldPin pin) const;
   bool is_excited(const HeldPin& pin) const;
   int32_t fed(const HeldPin& pin) const;
@@ -67,6 +88,7 @@ struct LogicSimulator {
   Design design;
   Golden golden;
   PlainMachines plain;
+  std::unique_ptr<Run> going;
 };
 
 // A pin whose net has the number that it has here; raises if there is no such pin.
@@ -196,8 +218,9 @@ void LogicSimulator::keep(const HeldPin& pin, std::vector<uint8_t>& kept) const 
   }
 }
 
-void LogicSimulator::run(const HeldPins* faults, uint64_t count, const HeldPin* given, const LogicLimits& limits,
-                         LogicResult* results, uint8_t* output, LogicCounts& counts) {
+void LogicSimulator::begin(const HeldPins* faults, uint64_t count, const HeldPin* given, const LogicLimits& limits,
+                           LogicResult* results, uint8_t* output) {
+  going.reset();
   const std::vector<uint8_t> same = last_output();
   const uint64_t status = golden.number(golden.last(), design.status);
   golden.need(0, 1);
@@ -209,13 +232,7 @@ void LogicSimulator::run(const HeldPins* faults, uint64_t count, const HeldPin* 
     pin = numbered(pin);
     keep(pin, kept);
   }
-  const Regions regions(design, std::move(kept));
-  Memories memories(design, golden);
-  Context c{design, golden, memories, Evaluator(design, regions, golden, memories), limits, golden.alarms(), same,
-            results, output, {}, {}, {}, {}};
-  c.dense.resize(design.flip_flops.size());
-  c.alone.resize(design.writes.size());
-  c.other.resize(design.writes.size());
+  auto run = std::make_unique<Run>(design, golden, std::move(kept), limits, same, results, output);
   const std::vector<uint8_t> reaches = design.reaching();
   std::vector<uint32_t> order;
   for (uint64_t i = 0; i < count; ++i) {
@@ -235,39 +252,44 @@ void LogicSimulator::run(const HeldPins* faults, uint64_t count, const HeldPin* 
   // Faults that lie together spread along the same gates: those are evaluated once for all.
   std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return place(a) < place(b); });
 
-  Groups groups, far;
   for (const uint32_t i : order) {
-    if (groups.empty() || groups.back()->full()) groups.push_back(std::make_unique<Group>(design));
-    groups.back()->add(c, i, faults[i], pins.data());
+    if (run->groups.empty() || run->groups.back()->full()) run->groups.push_back(std::make_unique<Group>(design));
+    run->groups.back()->add(run->c, i, faults[i], pins.data());
   }
-  const uint64_t window = limits.window;
-  for (uint64_t r = 0; !groups.empty() || !far.empty(); r += window) {
-    if (limits.reached) *limits.reached = r;
-    memories.seek(r);  // over rows that may be gone then
-    golden.need(r, r + window + 2);
-    golden.prepare(r, r + window + 1, regions);
-    for (auto* some : {&groups, &far}) {
-      for (const auto& group : *some) {
-        c.memories.seek(r);
-        group->run(c, r, r + window);
-        group->prune();
-        if (group->alive()) group->look_back(c, r + window);
-      }
-      std::erase_if(*some, [](const auto& group) { return !group->alive(); });
+  going = std::move(run);
+}
+
+// False if all have ended.
+bool LogicSimulator::advance() {
+  if (!going) throw std::runtime_error("no faults have been begun");
+  auto& [regions, memories, c, groups, far, r] = *going;
+  if (groups.empty() && far.empty()) return false;
+  const uint64_t window = c.limits.window;
+  memories.seek(r);  // over rows that may be gone then
+  golden.need(r, r + window + 2);
+  golden.prepare(r, r + window + 1, regions);
+  for (auto* some : {&groups, &far}) {
+    for (const auto& group : *some) {
+      c.memories.seek(r);
+      group->run(c, r, r + window);
+      group->prune();
+      if (group->alive()) group->look_back(c, r + window);
     }
-    // A machine that has gone far would cost its neighbours more than all of them together.
-    for (const auto& group : groups) {
-      Lanes going = group->far(static_cast<unsigned>(limits.far));
-      while (any(going)) {
-        if (far.empty() || far.back()->alive() == kLanes) far.push_back(std::make_unique<Group>(design));
-        going &= ~far.back()->take(c, *group, going);
-      }
-    }
-    join(c, groups);
-    join(c, far);
+    std::erase_if(*some, [](const auto& group) { return !group->alive(); });
   }
+  // A machine that has gone far would cost its neighbours more than all of them together.
+  for (const auto& group : groups) {
+    Lanes leaving = group->far(static_cast<unsigned>(c.limits.far));
+    while (any(leaving)) {
+      if (far.empty() || far.back()->alive() == kLanes) far.push_back(std::make_unique<Group>(design));
+      leaving &= ~far.back()->take(c, *group, leaving);
+    }
+  }
+  join(c, groups);
+  join(c, far);
+  r += window;
   c.counts.evaluations = c.evaluator.evaluations;
-  counts = c.counts;
+  return !groups.empty() || !far.empty();
 }
 
 extern "C" {
@@ -283,13 +305,16 @@ LogicSimulator* logic_create(const Circuit* circuit, const Observed* observed, u
 void logic_destroy(LogicSimulator* self) { delete self; }
 
 int32_t logic_golden(LogicSimulator* self, uint64_t limit, uint8_t* output, LogicGolden* golden) {
-  return guarded([&] {
-    if (!self->golden.finish(limit)) throw std::runtime_error("the gates are not done within the limit");
+  bool done = false;
+  const int32_t code = guarded([&] {
+    done = self->golden.finish(limit);
+    if (!done) return;
     const uint64_t length = self->golden.length();
     const std::vector<uint8_t> found = self->last_output();
     std::copy(found.begin(), found.end(), output);
     *golden = {length, self->golden.number(self->golden.last(), self->design.status), self->golden.alarms()};
   });
+  return code ? code : !done;
 }
 
 int32_t logic_values(LogicSimulator* self, uint8_t* values) {
@@ -308,9 +333,20 @@ int32_t logic_reaches(LogicSimulator* self, uint8_t* reaches) {
   });
 }
 
-int32_t logic_run(LogicSimulator* self, const HeldPins* faults, uint64_t count, const HeldPin* pins,
-                  const LogicLimits* limits, LogicResult* results, uint8_t* output, LogicCounts* counts) {
-  return guarded([&] { self->run(faults, count, pins, *limits, results, output, *counts); });
+int32_t logic_begin(LogicSimulator* self, const HeldPins* faults, uint64_t count, const HeldPin* pins,
+                    const LogicLimits* limits, LogicResult* results, uint8_t* output) {
+  return guarded([&] { self->begin(faults, count, pins, *limits, results, output); });
+}
+
+int32_t logic_advance(LogicSimulator* self, uint64_t* row, LogicCounts* counts) {
+  bool more = false;
+  const int32_t code = guarded([&] {
+    more = self->advance();
+    *row = self->going->row;
+    *counts = self->going->c.counts;
+    if (!more) self->going.reset();
+  });
+  return code ? code : more;
 }
 
 int32_t logic_judge(LogicSimulator* self, const HeldPins* faults, uint64_t count, const HeldPin* pins,

@@ -619,3 +619,31 @@ def test_a_circuit_that_does_not_end_is_refused(fastest):
     simulator = LogicSimulator(fastest, netlist.circuit(), netlist.observed())
     with pytest.raises(SimulationError, match="not done"):
         simulator.golden(100)
+
+
+def test_a_run_that_is_interrupted_ends_at_once_and_the_next_one_is_whole(fastest):
+    netlist = random_netlist(4)
+    simulator = LogicSimulator(fastest, netlist.circuit(), netlist.observed())
+    cycles = simulator.golden(500).cycles
+    pins, seen = netlist.pins(), []
+
+    def interrupt(cycle):
+        seen.append(cycle)
+        if len(seen) == 3:
+            raise KeyboardInterrupt
+
+    whole = simulator.run(pins, 2 * cycles, window=3)
+    with pytest.raises(KeyboardInterrupt):
+        simulator.run(pins, 2 * cycles, window=3, reached=interrupt)
+    assert seen == [3, 6, 9]
+    assert simulator.run(pins, 2 * cycles, window=3) == whole
+
+
+def test_a_golden_run_that_is_not_done_in_time_is_an_error_and_may_go_on(fastest, monkeypatch):
+    netlist = random_netlist(4)
+    wanted = LogicSimulator(fastest, netlist.circuit(), netlist.observed()).golden(500)
+    monkeypatch.setattr("resil.rtl_harness.engine.logic.library._STEP", 7)
+    simulator = LogicSimulator(fastest, netlist.circuit(), netlist.observed())
+    with pytest.raises(SimulationError, match=f"not done within {wanted.cycles - 1} cycles"):
+        simulator.golden(wanted.cycles - 1)
+    assert simulator.golden(500) == wanted
