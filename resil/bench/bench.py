@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,10 +17,16 @@ from resil.rtl_harness.faults import Corruption, Truths
 Describe = Callable[[int, Corruption], str]
 Compare = Callable[[Sequence[bytes]], GoldenComparison]
 InReset = Callable[[], tuple[Truths, ...]]
+GatePlaces = Callable[[], Iterable[str]]
 
 
 def never_in_reset() -> tuple[Truths, ...]:
     """Return nothing: the bench drives the reset, which is over before the first cycle."""
+    return ()
+
+
+def no_gate_places() -> Iterable[str]:
+    """Return nothing: of no gates it is known where they lie."""
     return ()
 
 
@@ -180,6 +186,8 @@ class Bench:
         cycles: Of the run of each input, where a recording says so; empty if only a simulation shows them.
         in_reset: Returns for each input in which cycles of its recording a fault finds the design in reset;
             nothing where none drives it, or where several clocks do.
+        gate_places: Returns the paths at which synthesis keeps what lies below apart, so that gates are known
+            by them.
     """
 
     network: NetworkFacts
@@ -208,3 +216,4 @@ class Bench:
     relative: Mapping[str, float] = field(default_factory=dict)
     cycles: tuple[int, ...] = ()
     in_reset: InReset = never_in_reset
+    gate_places: GatePlaces = no_gate_places

@@ -10,7 +10,7 @@ from resil.campaign.section import Section
 
 CLAIMS = (
     *("spfm_transient", "spfm_in_use", "spfm_permanent", "lfm_permanent", "pmhf_share"),
-    *("coverage", "due_rate", "detection_time", "sensitivity"),
+    *("coverage", "coverage_permanent", "due_rate", "detection_time", "sensitivity"),
 )
 # ISO 26262-5:2018, tables 4, 5 and 6: SPFM, LFM, and the PMHF of an item in FIT.
 ASIL_TARGETS = {"B": (0.90, 0.60, 100.0), "C": (0.97, 0.80, 100.0), "D": (0.99, 0.90, 10.0)}
@@ -249,13 +249,14 @@ def _check_hazards(section: Section, settings: SafetySettings, hazardous: tuple[
             f'"{settings.watchdog}", and {shown}',
             "take hang out of [budget] hazardous if the watchdog is to be credited",
         )
-    if "due" in hazardous and "coverage" in settings.claims:
-        raise section.fail(
-            "claims",
-            "no coverage to be claimed where detected failures are hazardous",
-            shown,
-            "take due out of [budget] hazardous, or coverage out of claims",
-        )
+    for claim in ("coverage", "coverage_permanent"):
+        if "due" in hazardous and claim in settings.claims:
+            raise section.fail(
+                "claims",
+                "no coverage to be claimed where detected failures are hazardous",
+                shown,
+                f"take due out of [budget] hazardous, or {claim} out of claims",
+            )
 
 
 def _check_times(section: Section, settings: SafetySettings) -> None:
@@ -316,6 +317,11 @@ def _check_claims(section: Section, settings: SafetySettings) -> None:
             'campaign, or pmhf_covers = "transient"',
         ),
         "coverage": (bool(covered), "a [[safety.mechanism]] with alarm and coverage"),
+        "coverage_permanent": (
+            bool(covered) and settings.permanent is not None,
+            "a [[safety.mechanism]] with alarm and coverage, and permanent, the run folder of a stuck-at "
+            "campaign",
+        ),
         "due_rate": (settings.due_fit is not None, "due_fit with due_rationale"),
         "detection_time": (
             settings.ftti_cycles is not None and bool(settings.mechanisms),

@@ -242,8 +242,10 @@ def marked_design(
             "safety.mechanism",
         )
     part_of = cells_below(netlist, [part.path for part in whole])
+    stored = set(innermost((own.path for own in storage), [part.path for part in whole]))
     for number, part in enumerate(whole):
-        declared_here = part.mechanism in blocks
+        # What a mechanism stores in a memory or in latches has no cells, and is storage of its own.
+        declared_here = part.mechanism in blocks and number not in stored
         if not (part_of == number).any() and (declared_here or part.kind == LOCKSTEP):
             raise CampaignError(
                 f"{where}: [safety] mechanism: expected cells below {part.path} in the netlist, found none: "

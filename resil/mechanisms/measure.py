@@ -13,6 +13,7 @@ import numpy as np
 
 from resil.campaign.campaign import Campaign
 from resil.campaign.declared import declared_mechanisms
+from resil.campaign.mechanism_storage import MechanismPlaces, check_mechanism_storage
 from resil.errors import CampaignError
 from resil.files import write_text
 from resil.folder.provenance import now
@@ -109,6 +110,9 @@ def measure_mechanisms(
     instances = design_under_test(design.target, design.elaboration).instances
     declared = campaign.safety.mechanisms if campaign.safety is not None else ()
     storage = storage_without_cells(design.target, design.elaboration, design.netlist)
+    places = MechanismPlaces(design.target.name, design.elaboration.sites, lambda: design.netlist.names)
+    for mechanism in declared:
+        check_mechanism_storage(campaign, mechanism, places)
     marked = marked_design(design.netlist, storage, mechanism_parts(instances), declared, str(campaign.file))
     own_seed = campaign.seed if seed is None else seed
     measurement = Measurement(campaign, design, marked, sizes or MechanismSizes(), own_seed, progress)

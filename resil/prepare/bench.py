@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from resil.bench.bench import Area, AreaFacts, Bench
@@ -21,12 +21,14 @@ from resil.rtl_harness.cache import file_digest, observe_builds
 from resil.rtl_harness.design.area import area_per_block
 from resil.rtl_harness.design.elaboration import Elaboration
 from resil.rtl_harness.design.snapshot import rtl_digest
+from resil.rtl_harness.design.synthesis import design_under_test
 from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.engine.contract import CampaignEngine
 from resil.rtl_harness.engine.memories import check_workload
 from resil.rtl_harness.engine.timeout import Timeout, check_timeout
 from resil.rtl_harness.engine.workload import Workload
 from resil.rtl_harness.faults import Truths
+from resil.rtl_harness.redundancy.parts import mechanism_parts
 from resil.rtl_harness.replay.closed import Closed
 from resil.work.recording import cycles_in_reset
 
@@ -122,7 +124,20 @@ def prepare(campaign: Campaign, progress: Progress, *, simulates: bool = False) 
         placement=by_placement.text if by_placement else "",
         cycles=() if found.closed is None else found.closed.run_cycles,
         in_reset=lambda: _in_reset(found.closed),
+        gate_places=lambda: gate_places(target, elaboration),
     )
+
+
+def gate_places(target: Target, elaboration: Elaboration) -> Iterator[str]:
+    """Yield the paths by which gates of a target are known: synthesis keeps what lies below apart.
+
+    Those are blocks, mechanisms that were built, and all instances of a target that is a netlist.
+    """
+    yield from (path for paths in target.blocks.values() for path in paths)
+    instances = design_under_test(target, elaboration).instances
+    yield from (part.path for part in mechanism_parts(instances))
+    if target.cells is not None:
+        yield from filter(None, instances)
 
 
 def _in_reset(closed: Closed | None) -> tuple[Truths, ...]:

@@ -31,6 +31,7 @@ _TITLES = {
     "dedicated_measures": "dedicated measures, ASIL C and D",
     "sensitivity": "sensitivity",
 }
+COVERAGE_PERMANENT = "coverage_permanent of "
 
 
 class UnaidedRow(Typed):
@@ -121,6 +122,8 @@ class SafetyRow(Typed):
     @property
     def title(self) -> str:
         """The row's name for people."""
+        if self.name.startswith(COVERAGE_PERMANENT):
+            return f"coverage of {self.name.removeprefix(COVERAGE_PERMANENT)}, permanent faults"
         return _TITLES.get(self.name, self.name)
 
     @property

@@ -102,6 +102,7 @@ def permanent_rows(
     hazardous: Collection[str],
     guards: Sequence[SafetyMechanism],
     mechanisms: Evidence | None,
+    unknown: str = "",
 ) -> list[Row]:
     """Return the rates of single-point, residual, latent and safe stuck bits.
 
@@ -111,11 +112,14 @@ def permanent_rows(
         hazardous: Outcomes that violate the safety goal.
         guards: Mechanisms that the design has.
         mechanisms: The part of the evidence that lies in their storage; None if none names any.
+        unknown: Why nothing is known of latent faults of some of them; "" if all are known.
     """
     single, residual = _violating(evidence, hazardous, guards)
     names = ("single_point_permanent", "residual_permanent")
     rows = [_given(kinds[name], evidence, own) for name, own in zip(names, (single, residual), strict=True)]
     quiet = _rate(evidence, _quiet(evidence, hazardous))
+    if unknown:
+        return [*rows, *(not_assessed(kinds[name], unknown) for name in PERMANENT[2:])]
     if mechanisms is None:
         if guards:
             reason = "No mechanism names its own storage: latent faults are not divided from safe ones."

@@ -34,6 +34,7 @@ class NamedRun:
         pins: What pairs of faults say of the gates of mechanisms; None if no answer of them is named.
         gates: Alarms of mechanisms of which gates were injected into, not flip-flops alone.
         named: Alarms of all mechanisms whose storage is named.
+        uncounted: Paths of mechanisms at or below which nothing was injected into, neither storage nor a cell.
     """
 
     evidence: Evidence
@@ -48,6 +49,19 @@ class NamedRun:
     pins: LatentPins | None = None
     gates: frozenset[str] = frozenset()
     named: frozenset[str] = frozenset()
+    uncounted: frozenset[str] = frozenset()
+
+    @property
+    def unknown_mechanisms(self) -> str:
+        """Why nothing is known of the latent faults of some mechanisms, in a sentence; "" if all are known."""
+        if not self.uncounted:
+            return ""
+        said = (
+            f"No fault at or below {', '.join(sorted(self.uncounted))} is in the runs, so nothing is known of "
+            "latent faults there."
+        )
+        asked = "Name a run of stuck pins ([safety] permanent_logic)." if self.without else ""
+        return f"{said} {asked}".rstrip()
 
     @property
     def beyond_gates(self) -> str:
@@ -82,6 +96,8 @@ class NamedRun:
             pins=logic.pins,
             gates=self.gates | logic.gates,
             named=self.named | logic.named,
+            # What is neither in the one run nor in the other.
+            uncounted=self.uncounted & logic.uncounted,
         )
 
 

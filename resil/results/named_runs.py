@@ -17,6 +17,7 @@ from resil.bench.identity import Identity
 from resil.bench.site_list import STORAGE, block_name
 from resil.campaign.campaign import Campaign
 from resil.campaign.fault_settings import BRIDGE, OPEN, PERMANENT_MODELS, PULSE, STUCK_AT
+from resil.campaign.mechanism_storage import belongs
 from resil.campaign.safety import SafetySettings
 from resil.campaign.sampling_settings import INPUTS
 from resil.errors import ConsistencyError, StoreError
@@ -31,7 +32,6 @@ from resil.record.blocks import LOGIC, NO_SITES, RecordedStratum
 from resil.record.summary import Summary
 from resil.results.named_run import NO_PERMANENT, NO_PERMANENT_LOGIC, NamedRun, NamedRuns
 from resil.results.pair_evidence import latent_pins
-from resil.results.safety_grounds import belongs
 from resil.results.sampling_facts import beyond_sample
 from resil.rtl_harness.design.sites import Hardware
 from resil.stats.errors import StatsError
@@ -244,8 +244,10 @@ def _named(
         return f"[safety] {role.key}: {reason}"
     bits = {} if role.logic else _bits(settings, bench)
     gates: set[str] = set()
+    counted = set() if role.logic else _counted(settings, bench, found.summary.campaign.kinds)
     if _has_logic(found):
-        cells, gates = _pins(settings, bench, found)
+        cells, gates, below = _pins(settings, bench, found)
+        counted |= below
         bits |= cells
         struck = {stratum.block for stratum in found.summary.strata if stratum.kind == LOGIC}
         if left := sorted({block for block, _, _ in cells} - struck):
@@ -286,6 +288,7 @@ def _named(
         pins,
         frozenset(gates),
         frozenset(own.alarm for own in settings.mechanisms if own.storage),
+        frozenset(_paths(settings) - counted),
     )
 
 
@@ -334,10 +337,25 @@ def _without_sites(found: Finished) -> list[str]:
     return [f"{note}." for note in found.summary.notes if NO_SITES in note]
 
 
-def _pins(settings: SafetySettings, bench: Bench, found: Finished) -> tuple[dict[Key, int], set[str]]:
+def _paths(settings: SafetySettings) -> set[str]:
+    """Return the paths that mechanisms name as their own."""
+    return {storage for mechanism in settings.mechanisms for storage in mechanism.storage}
+
+
+def _counted(settings: SafetySettings, bench: Bench, kinds: Collection[str]) -> set[str]:
+    """Return those paths of mechanisms at or below which there is storage of such kinds in hardware."""
+    sites = bench.sites
+    elements = [own for number, own in enumerate(sites.elements) if own.kind in kinds and sites.present(number)]
+    return {path for path in _paths(settings) if any(belongs(own.path, path) for own in elements)}
+
+
+def _pins(
+    settings: SafetySettings, bench: Bench, found: Finished
+) -> tuple[dict[Key, int], set[str], set[str]]:
     """Return the sites in logic of each block, as the run that struck them lists them.
 
-    Also the alarms of the mechanisms that gates belong to: flip-flops are named as what they store.
+    Also the alarms of the mechanisms that gates belong to, and their paths that have any: flip-flops are
+    named as what they store.
     """
     stored = {element.path for element in bench.sites.elements}
     sites = read_parquet(found.path / SITES)
@@ -345,14 +363,16 @@ def _pins(settings: SafetySettings, bench: Bench, found: Finished) -> tuple[dict
     sites = sites.filter(pc.and_(pc.equal(hardware, Hardware.KEPT.value), pc.equal(kind, LOGIC)))
     bits: dict[Key, int] = {}
     gates: set[str] = set()
+    below: set[str] = set()
     columns = (sites[name].cast(pa.string()).to_pylist() for name in ("block", "path"))
     for block, path in zip(*columns, strict=True):
-        own = {m.alarm for m in settings.mechanisms for storage in m.storage if belongs(path, storage)}
-        key = (block_name(block), LOGIC, bool(own))
+        there = [(m.alarm, own) for m in settings.mechanisms for own in m.storage if belongs(path, own)]
+        key = (block_name(block), LOGIC, bool(there))
         bits[key] = bits.get(key, 0) + 1
-        if own and not _is_stored(path, stored):
-            gates |= own
-    return bits, gates
+        below.update(own for _, own in there)
+        if there and not _is_stored(path, stored):
+            gates.update(alarm for alarm, _ in there)
+    return bits, gates, below
 
 
 def _is_stored(path: str, stored: Collection[str]) -> bool:
@@ -402,8 +422,7 @@ def _rates(summary: Summary, role: _Role, *, derated: bool) -> _Rates:
     Whichever is taken, the range goes from the lowest derated to the highest raw rate.
     """
     if role.model != PULSE:
-        what = "base rates of permanent faults" + (" of logic" if role.logic else "")
-        return _Rates(1.0, _variations(summary, what))
+        return _Rates(1.0, base_rate_ends(summary, " of logic" if role.logic else ""))
     rates = recorded_logic(summary.technology.name, summary.technology.node, summary.technology.entries)
     own = rates.fit_per_bit(LOGIC)
     taken = own if derated else rates.raw
@@ -417,8 +436,13 @@ def _rates(summary: Summary, role: _Role, *, derated: bool) -> _Rates:
     return _Rates(taken / own, variations, rates.derating, said)
 
 
-def _variations(summary: Summary, what: str) -> dict[str, dict[str, float]]:
-    """Return the ends of the ranges of all base rates together, as factors by kind of storage."""
+def base_rate_ends(summary: Summary, of: str = "") -> dict[str, dict[str, float]]:
+    """Return the ends of the ranges of all base rates of a run together, as factors by kind of storage.
+
+    Args:
+        summary: Of a run of permanent faults.
+        of: What is put behind their names.
+    """
     factors: dict[str, dict[str, float]] = {"lowest": {}, "highest": {}}
     for entry in summary.technology.entries:
         if entry.low is None or entry.high is None or not entry.low < entry.high:
@@ -428,7 +452,7 @@ def _variations(summary: Summary, what: str) -> dict[str, dict[str, float]]:
             if entry.quantity == (BRIDGE if bridges else QUANTITIES[kind]):
                 factors["lowest"][kind] = entry.low / entry.value
                 factors["highest"][kind] = entry.high / entry.value
-    return {f"{what} {end}": own for end, own in factors.items() if own}
+    return {f"base rates of permanent faults{of} {end}": own for end, own in factors.items() if own}
 
 
 def _origin(found: Finished, role: _Role, rates: _Rates) -> str:

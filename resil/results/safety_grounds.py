@@ -10,7 +10,8 @@ from resil.bench.bench import Bench
 from resil.bench.site_list import STORAGE, block_bits, whole
 from resil.campaign.campaign import Campaign
 from resil.campaign.clusters import declared_sizes, size_alone
-from resil.campaign.safety import SafetyMechanism, SafetySettings
+from resil.campaign.mechanism_storage import MechanismPlaces, check_mechanism_storage
+from resil.campaign.safety import SafetySettings
 from resil.errors import CampaignError
 from resil.faults.sampling import Sample
 from resil.record.blocks import LOGIC
@@ -47,6 +48,7 @@ def check_safety(campaign: Campaign, bench: Bench) -> None:
             "left_out why it is no part of the claims",
             "safety.claims",
         )
+    places = MechanismPlaces(bench.target_name, bench.sites, bench.gate_places)
     for mechanism in settings.mechanisms:
         if bench.alarms.get(mechanism.alarm) != "detected":
             known = ", ".join(name for name, kind in bench.alarms.items() if kind == "detected") or "none"
@@ -55,36 +57,13 @@ def check_safety(campaign: Campaign, bench: Bench) -> None:
                 f"({known}), found {mechanism.alarm}; correct it, or name the alarm in the target file",
                 "safety.mechanism.alarm",
             )
-        _check_storage(campaign, bench, mechanism)
+        check_mechanism_storage(campaign, mechanism, places)
         if unknown := [block for block in mechanism.blocks if block not in bench.blocks]:
             raise CampaignError(
                 f"{campaign.file}: [safety.mechanism] blocks: expected blocks out of "
                 f"{', '.join(bench.blocks)}, found {', '.join(unknown)}; correct them",
                 "safety.mechanism.blocks",
             )
-
-
-def _check_storage(campaign: Campaign, bench: Bench, mechanism: SafetyMechanism) -> None:
-    """Refuse storage of a mechanism that is not there, in the source or in hardware."""
-    elements = bench.sites.elements
-    for storage in mechanism.storage:
-        where = f"{campaign.file}: [safety.mechanism] storage: expected storage of {bench.target_name}, found"
-        own = [index for index, element in enumerate(elements) if belongs(element.path, storage)]
-        if not own:
-            raise CampaignError(
-                f"{where} none below {storage}; resil sites lists what there is", "safety.mechanism"
-            )
-        if not any(bench.sites.present(index) for index in own):
-            raise CampaignError(
-                f"{where} that synthesis leaves nothing of {storage}: it removes or merges what the "
-                "mechanism needs; keep it apart in the RTL, or do not claim the mechanism",
-                "safety.mechanism",
-            )
-
-
-def belongs(path: str, storage: str) -> bool:
-    """Whether storage at a path lies at or below another."""
-    return path == storage or path.startswith((f"{storage}.", f"{storage}["))
 
 
 def grounds_of(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from resil.campaign.safety import SafetyMechanism, SafetySettings
 from resil.record.blocks import LOGIC
-from resil.record.safety import Safety, SafetyRow, UnaidedRow, Variation
+from resil.record.safety import COVERAGE_PERMANENT, Safety, SafetyRow, UnaidedRow, Variation
 from resil.results import fault_classes as classes
 from resil.results.evidence import DUE, Class, Hazards, classes_of, in_blocks
 from resil.results.grounds import Grounds
@@ -27,7 +27,8 @@ from resil.stats.safety import (
     spfm_row,
 )
 
-COVERAGE = "coverage"
+# Claims of coverage, with what the names of their rows begin with: there is one for each mechanism.
+_COVERAGES = {"coverage": "coverage of ", "coverage_permanent": COVERAGE_PERMANENT}
 _IN_TIME = 0.99
 # Rows that rest on permanent faults, on these alone, and on what is credited.
 _PERMANENT_ALONE = ("spfm_permanent", "lfm_permanent", *classes.PERMANENT)
@@ -67,7 +68,7 @@ def predicted_verdict(settings: SafetySettings) -> Safety:
 
 def _unassessed(settings: SafetySettings, reason: str) -> Safety:
     rows = [not_assessed(kind, reason) for kind in _kinds(settings, "").values()]
-    rows += [not_assessed(_coverage_kind(m, ""), reason) for m in settings.mechanisms]
+    rows += [not_assessed(kind, reason) for m in settings.mechanisms for kind in _coverage_kinds(m, "")]
     rows.append(not_assessed(Kind("sensitivity", "share", at_least=True, target=None), reason))
     return _safety(settings, rows, _claims(settings), (), _recorded(rows))
 
@@ -190,17 +191,17 @@ def sensitivity(grounds: Grounds) -> list[tuple[str, list[Row]]]:
     for title, (evidence, by_block) in grounds.of_sizes.items():
         alone = replace(grounds, evidence=evidence, by_block=by_block)
         rows = _rows(alone, Hazards(grounds.hazardous))
-        found.append((title, [row for row in rows if row.name not in _PERMANENT_ALONE]))
+        found.append((title, [row for row in rows if not _is_permanent_alone(row)]))
     if isinstance(grounds.logic, NamedRun) and grounds.logic.derating < 1.0:
         part, derated = grounds.logic.derating, grounds.settings.derated
         title = "pulses not derated" if derated else "pulses derated by timing and attenuation"
         varied = _rows(grounds.varied({LOGIC: 1.0 / part if derated else part}), Hazards(grounds.hazardous))
-        found.append((title, [row for row in varied if row.name not in _PERMANENT_ALONE]))
+        found.append((title, [row for row in varied if not _is_permanent_alone(row)]))
     permanent = grounds.permanent
     if isinstance(permanent, NamedRun):
         for title, factors in permanent.rates.items():
             rows = _rows(replace(grounds, permanent=permanent.varied(factors)), Hazards(grounds.hazardous))
-            found.append((title, [row for row in rows if row.name in _OF_PERMANENT]))
+            found.append((title, [row for row in rows if _is_of_permanent(row)]))
     return found
 
 
@@ -208,8 +209,8 @@ def _claims(settings: SafetySettings) -> list[str]:
     """Return the names of the claimed rows: coverage is a row for each mechanism that claims one."""
     claims: list[str] = []
     for claim in settings.claims:
-        if claim == COVERAGE:
-            claims += [_coverage_name(m) for m in settings.mechanisms if m.coverage is not None]
+        if claim in _COVERAGES:
+            claims += [_COVERAGES[claim] + m.alarm for m in settings.mechanisms if m.coverage is not None]
         else:
             claims.append(claim)
     return claims
@@ -227,12 +228,20 @@ def _kinds(settings: SafetySettings, origin: str) -> dict[str, Kind]:
     return {kind.name: kind for kind in (*kinds, *classes.class_kinds(settings, origin))}
 
 
-def _coverage_name(mechanism: SafetyMechanism) -> str:
-    return f"{COVERAGE} of {mechanism.alarm}"
+def _coverage_kinds(mechanism: SafetyMechanism, origin: str) -> tuple[Kind, Kind]:
+    """Return the rows of a mechanism, of transient and of permanent faults."""
+    of_transients, of_permanent = (
+        Kind(name + mechanism.alarm, "share", True, mechanism.coverage) for name in _COVERAGES.values()
+    )
+    return replace(of_transients, origin=origin), of_permanent
 
 
-def _coverage_kind(mechanism: SafetyMechanism, origin: str) -> Kind:
-    return Kind(_coverage_name(mechanism), "share", True, mechanism.coverage, origin)
+def _is_permanent_alone(row: Row) -> bool:
+    return row.name in _PERMANENT_ALONE or row.name.startswith(COVERAGE_PERMANENT)
+
+
+def _is_of_permanent(row: Row) -> bool:
+    return row.name in _OF_PERMANENT or _is_permanent_alone(row)
 
 
 def _rows(grounds: Grounds, hazards: Hazards) -> list[Row]:
@@ -245,7 +254,8 @@ def _rows(grounds: Grounds, hazards: Hazards) -> list[Row]:
     ]
     rows += _permanent_rows(grounds, hazards, kinds)
     rows.append(_pmhf(grounds, hazards, kinds["pmhf_share"]))
-    rows += [_coverage(grounds, hazards, mechanism) for mechanism in settings.mechanisms]
+    for mechanism in settings.mechanisms:
+        rows += _coverages(grounds, hazards, mechanism)
     rows.append(rate_row(kinds["due_rate"], grounds.evidence, detected))
     rows.append(_detection_time(grounds, hazards, kinds["detection_time"]))
     rows.append(classes.in_use_row(kinds[classes.IN_USE], grounds.evidence, hazardous))
@@ -271,8 +281,8 @@ def _parted(row: Row, evidence: Evidence, hazardous: frozenset[str]) -> Row:
 def _with_logic(row: Row, grounds: Grounds) -> Row:
     """Return a row that says which faults of logic it leaves out; not assessed if their run is refused."""
     found, logic = grounds.permanent, grounds.logic
-    left = [found.without] if isinstance(found, NamedRun) and row.name in _OF_PERMANENT else []
-    if row.name not in _PERMANENT_ALONE:
+    left = [found.without] if isinstance(found, NamedRun) and _is_of_permanent(row) else []
+    if not _is_permanent_alone(row):
         if isinstance(logic, str) and logic:
             return not_assessed(Kind(row.name, row.unit, row.at_least, row.target, row.origin), logic)
         left.insert(0, grounds.without)
@@ -287,9 +297,9 @@ def _with_logic(row: Row, grounds: Grounds) -> Row:
 def _remarked(row: Row, grounds: Grounds) -> Row:
     """Return a row with what is to be said of the golden output of the other runs that it rests on."""
     found, logic = grounds.permanent, grounds.logic
-    if isinstance(logic, NamedRun) and logic.remark and row.name not in _PERMANENT_ALONE:
+    if isinstance(logic, NamedRun) and logic.remark and not _is_permanent_alone(row):
         row = replace(row, reason=f"{row.reason} Of the campaign of pulses: {logic.remark}")
-    if isinstance(found, str) or not found.remark or row.name not in _OF_PERMANENT:
+    if isinstance(found, str) or not found.remark or not _is_of_permanent(row):
         return row
     if row.name == "pmhf_share" and grounds.settings.pmhf_covers == "transient":
         return row
@@ -298,9 +308,8 @@ def _remarked(row: Row, grounds: Grounds) -> Row:
 
 def _within_scope(row: Row, grounds: Grounds) -> Row:
     """Return a row that passes over storage only where a reason was given."""
-    of_permanent = row.name in ("spfm_permanent", "lfm_permanent", *classes.PERMANENT)
-    missing = [] if of_permanent else [grounds.not_injected]
-    if isinstance(grounds.permanent, NamedRun) and row.name in _OF_PERMANENT:
+    missing = [] if _is_permanent_alone(row) else [grounds.not_injected]
+    if isinstance(grounds.permanent, NamedRun) and _is_of_permanent(row):
         left = grounds.permanent.not_injected
         missing.append(f"permanent faults of {left}" if left else "")
     left = " and ".join(dict.fromkeys(text for text in missing if text))
@@ -324,13 +333,18 @@ def _permanent_rows(grounds: Grounds, hazards: Hazards, kinds: Mapping[str, Kind
     names = classes_of(found.evidence)
     hazardous = hazards.among(names)
     rows = [_parted(spfm_row(spfm_kind, found.evidence, hazardous), found.evidence, hazardous)]
+    if reason := found.unknown_mechanisms:
+        return [*rows, not_assessed(lfm_kind, reason)]
     if found.mechanisms is None and found.pins is None:
         reason = "No mechanism names its own storage, so nothing is known of faults in mechanisms."
         return [*rows, not_assessed(lfm_kind, reason)]
     detected = {name for name in names if Class.of(name).outcome == DUE} - hazardous
     quiet = {name for name in names if hazards.latent and Class.of(name).seen == "latent"}
+    bare = ", ".join(own.alarm for own in grounds.settings.mechanisms if not own.storage)
+    unnamed = f" Of {bare} no storage is named: faults in it are not among these." if bare else ""
     if found.pins is not None:
-        return [*rows, _lfm_by_pairs(lfm_kind, found, found.pins, hazardous, detected - quiet)]
+        row = _lfm_by_pairs(lfm_kind, found, found.pins, hazardous, detected - quiet)
+        return [*rows, replace(row, reason=row.reason + unnamed)]
     assert found.mechanisms is not None
     row = lfm_row(lfm_kind, found.evidence, hazardous, found.mechanisms, detected - quiet)
     share = found.mechanisms.fit_raw / found.evidence.fit_raw if found.evidence.fit_raw else 0.0
@@ -339,7 +353,7 @@ def _permanent_rows(grounds: Grounds, hazards: Hazards, kinds: Mapping[str, Kind
         f" {found.mechanisms.injections:,} of {found.evidence.injections:,} stuck {where} mechanisms, "
         f"{100 * share:.3g} % of the base rate{found.beyond_gates}."
     )
-    return [*rows, replace(row, reason=row.reason + scope)]
+    return [*rows, replace(row, reason=row.reason + scope + unnamed)]
 
 
 def _lfm_by_pairs(
@@ -371,7 +385,9 @@ def _class_rows(grounds: Grounds, hazards: Hazards, kinds: Mapping[str, Kind]) -
     else:
         of_origin = {name: replace(kinds[name], origin=found.origin) for name in classes.PERMANENT}
         harmful = hazards.among(classes_of(found.evidence))
-        own = classes.permanent_rows(of_origin, found.evidence, harmful, guards, found.mechanisms)
+        own = classes.permanent_rows(
+            of_origin, found.evidence, harmful, guards, found.mechanisms, found.unknown_mechanisms
+        )
         rows += own
         single.append(own[0])
         alone |= classes.unguarded_blocks(found.evidence, guards)
@@ -408,19 +424,30 @@ def _dual_point(grounds: Grounds, found: NamedRun, hazardous: frozenset[str]) ->
         return 0.0, ""
     hours = grounds.settings.lifetime_hours
     if hours is None or found.mechanisms is None:
-        return 0.0, (
-            " Without the dual-point term: it takes [safety] lifetime_hours and the mechanisms' storage."
-        )
+        said = " Without the dual-point term: it takes [safety] lifetime_hours and the mechanisms' storage."
+        return 0.0, f"{said} {found.unknown_mechanisms}".rstrip()
     names = classes_of(found.mechanisms)
     quiet = {name for name in names if Class.of(name).outcome != DUE} - hazardous
     term = dual_point(found.mechanisms.rate(quiet).hi, found.evidence.fit_raw, hours)
     said = f" Of that {term:.3g} FIT is the dual-point term over {hours:,.0f} hours{found.beyond_gates}."
-    return term, said
+    return term, f"{said} {found.unknown_mechanisms}".rstrip()
 
 
-def _coverage(grounds: Grounds, hazards: Hazards, mechanism: SafetyMechanism) -> Row:
-    kind = _coverage_kind(mechanism, grounds.origin)
-    evidence = grounds.by_block.where(in_blocks(mechanism.blocks)) if mechanism.blocks else grounds.evidence
+def _coverages(grounds: Grounds, hazards: Hazards, mechanism: SafetyMechanism) -> list[Row]:
+    """Return the rows of coverage of a mechanism, of transient and of permanent faults."""
+    of_transients, of_permanent = _coverage_kinds(mechanism, grounds.origin)
+    evidence, found = grounds.by_block if mechanism.blocks else grounds.evidence, grounds.permanent
+    rows = [_coverage(of_transients, evidence, hazards, mechanism)]
+    if isinstance(found, str):
+        return [*rows, not_assessed(of_permanent, found)]
+    return [
+        *rows, _coverage(replace(of_permanent, origin=found.origin), found.evidence, hazards, mechanism)
+    ]
+
+
+def _coverage(kind: Kind, evidence: Evidence, hazards: Hazards, mechanism: SafetyMechanism) -> Row:
+    if mechanism.blocks:
+        evidence = evidence.where(in_blocks(mechanism.blocks))
     names = classes_of(evidence)
     unseen = {name for name in names if Class.of(name).outcome == DUE and not Class.of(name).seen}
     if evidence.count(unseen):

@@ -102,6 +102,7 @@ permanent = "bits"
 alarm = "error"
 storage = ["u_dut.u_check"]
 """
+_SPFM = 'claims = ["spfm_transient"]\nspfm = 0.5'
 
 
 def ram_campaign(folder: Path, blocks: str = "") -> Path:
@@ -111,4 +112,16 @@ def ram_campaign(folder: Path, blocks: str = "") -> Path:
     (folder / "source.hex").write_text("".join(f"{word:02x}\n" for word in range(64)))
     file = folder / f"ram-{len(list(folder.glob('ram-*.toml')))}.toml"
     file.write_text(_CAMPAIGN + (f"blocks = {blocks}\n" if blocks else ""))
+    return file
+
+
+def combinational_campaign(folder: Path) -> Path:
+    """As `ram_campaign`, with a checker that stores nothing: an alarm of gates alone."""
+    head, _, rest = _SOURCE.partition("  logic error_q;\n")
+    body = "  assign error_o = valid_i & ^word_i;\n"
+    (folder / "ram.sv").write_text(head + body + rest[rest.index("endmodule") :])
+    (folder / "target.toml").write_text(_TARGET)
+    (folder / "source.hex").write_text("".join(f"{word:02x}\n" for word in range(64)))
+    file = folder / "campaign.toml"
+    file.write_text(_CAMPAIGN.replace('permanent = "bits"\n', "").replace('claims = ["lfm_permanent"]', _SPFM))
     return file

@@ -16,6 +16,7 @@ from resil.results.safety_rows import safety_verdict
 from resil.stats.evidence import Evidence, PooledGroup
 from resil.stats.safety import dual_point
 
+DETECTED = "due:sdc_critical:error"
 # 10 FIT of upsets, a tenth of it hazardous; 30 FIT of pulses, a hundredth of it.
 STORAGE = Evidence((PooledGroup("mac", "ff", 10.0, {"masked": 900, "hang": 100}),))
 PULSES = Evidence((PooledGroup("mac", "logic", 30.0, {"masked": 990, "sdc_critical": 10}),))
@@ -111,6 +112,34 @@ def test_permanent_rows_sum_stuck_bits_and_stuck_pins():
     assert found["pmhf_share"].hi > 1.3 + 3.8 + dual_point(4.0, 10.0, 1e5)
     alone = rows(grounds(LOGIC, guard, **asked))["lfm_permanent"]
     assert "faults in their logic are not in it" in alone.reason
+
+
+def test_coverage_of_permanent_faults_is_a_row_of_its_own_over_storage_and_logic():
+    """The fault: coverage was that of transients alone, whatever runs of permanent faults were named."""
+    bits = Evidence(
+        (
+            PooledGroup("mac", "ff", 4.0, {"masked": 50, "hang": 40, DETECTED: 10}),
+            PooledGroup("sb", "ff", 4.0, {"masked": 50, "hang": 50}),
+        )
+    )
+    pins = Evidence((PooledGroup("mac", "logic", 8.0, {"masked": 70, "hang": 10, DETECTED: 20}),))
+    stuck = NamedRun(bits, None, "stuck", without=NO_PERMANENT_LOGIC)
+    both = stuck.joined(NamedRun(pins, None, "pins"))
+    every, one = SafetyMechanism("error", 0.5), SafetyMechanism("error", 0.5, blocks=("mac",))
+    name = "coverage_permanent of error"
+    alone = rows(grounds("", stuck, mechanisms=(one,)))[name]
+    assert alone.value == pytest.approx(0.2)
+    assert alone.reason.endswith(f"Without {NO_PERMANENT_LOGIC}.")
+    found = rows(grounds("", both, mechanisms=(one,)))[name]
+    # 0.4 + 1.6 FIT detected of 2 + 2.4 in the block that it guards.
+    assert found.value == pytest.approx(2.0 / 4.4)
+    assert (found.origin, found.target) == ("stuck; pins", 0.5)
+    assert "Without" not in found.reason
+    assert rows(grounds("", both, mechanisms=(every,)))[name].value == pytest.approx(2.0 / 6.4)
+    assert rows(grounds("", both, mechanisms=(every,)))["coverage of error"].value != pytest.approx(2.0 / 6.4)
+    missing = rows(grounds("", "none was given", mechanisms=(one,)))[name]
+    assert (missing.state, missing.reason, missing.value) == ("not assessed", "none was given", None)
+    assert found.title == "coverage of error, permanent faults"
 
 
 def test_base_rates_of_both_are_varied_against_each_other():

@@ -420,8 +420,8 @@ def test_pulses_in_one_block_do_not_stand_for_all(folder, pulses, monkeypatch):
     whole = named_runs._pins
 
     def more(settings, bench, found):
-        cells, gates = whole(settings, bench, found)
-        return {**cells, ("elsewhere", "logic", False): 5}, gates
+        cells, gates, below = whole(settings, bench, found)
+        return {**cells, ("elsewhere", "logic", False): 5}, gates, below
 
     monkeypatch.setattr(named_runs, "_pins", more)
     _, summary, rows = judge(folder, {'permanent = "stuck"': 'permanent = "stuck"\nlogic = "pulses"'})
