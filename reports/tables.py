@@ -347,7 +347,7 @@ def protection_line(protection: ProtectionState, safety: Safety | None = None) -
     said = f"{head}{_plan_line(protection)} {confirmation_line(protection)}".rstrip()
     if protection.plan.result != "infeasible":
         logic = protection.plan.logic
-        said = f"{said} {STORAGE_ALONE if logic is None else logic.text}"
+        said = f"{said} {STORAGE_ALONE if logic is None else logic.text} {protection.plan.permanent_text}"
     return f"{said} {beside_protection(safety)}".rstrip()
 
 

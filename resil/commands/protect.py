@@ -17,6 +17,8 @@ from resil.protection.asked import (
     FIT_SHARE,
     GRANULARITY,
     OPTIONS,
+    PERMANENT_FIT,
+    PERMANENT_SPFM,
     SPFM_TARGET,
     VERIFY_NETWORKS,
     WAIVE,
@@ -43,6 +45,8 @@ def protect(
     ] = None,
     fit_share: Annotated[float | None, option(FIT_SHARE)] = None,
     due_budget: Annotated[float | None, option(DUE_BUDGET)] = None,
+    permanent_fit: Annotated[float | None, option(PERMANENT_FIT)] = None,
+    permanent_spfm: Annotated[float | None, option(PERMANENT_SPFM)] = None,
     waive: Annotated[list[str] | None, option(WAIVE, metavar="LIMIT")] = None,
     options: Annotated[Path | None, option(OPTIONS)] = None,
     name: Annotated[
@@ -84,7 +88,10 @@ def protect(
     if build is None and (verify or verify_network or verify_seed is not None):
         raise typer.BadParameter("expected --build DIR too: what is built is confirmed")
     wanted = ProtectionRequest(
-        Targets(budget_fit, spfm_target, fit_share, due_budget, tuple(waive or ())),
+        Targets(
+            *(budget_fit, spfm_target, fit_share, due_budget, permanent_fit, permanent_spfm),
+            waive=tuple(waive or ()),
+        ),
         granularity,
         options,
         name,

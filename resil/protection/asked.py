@@ -38,13 +38,30 @@ FIT_SHARE = Key(
     1.0,
 )
 DUE_BUDGET = Key("due_budget", "number", "Most FIT of detected failures.", ABSENT, 0.0, INFINITE)
+PERMANENT_FIT = Key(
+    "permanent_fit",
+    "number",
+    "Most hazardous FIT of permanent faults, of storage and, if a run of them is named, of logic. The runs "
+    "have to name one of stuck bits (`[safety] permanent`).",
+    ABSENT,
+    0.0,
+    INFINITE,
+)
+PERMANENT_SPFM = Key(
+    "permanent_spfm",
+    "number",
+    "Least SPFM of permanent faults, likewise.",
+    ABSENT,
+    0.0,
+    1.0,
+)
 # What the protected design has to keep.
-LIMITS = (BUDGET_FIT, SPFM_TARGET, FIT_SHARE, DUE_BUDGET)
+LIMITS = (BUDGET_FIT, SPFM_TARGET, FIT_SHARE, DUE_BUDGET, PERMANENT_FIT, PERMANENT_SPFM)
 WAIVE = Key(
     "waive",
     "list of strings",
-    "Limits of the campaigns that need not be kept: `budget`, `spfm` (of `[safety]`), `due`. It is said, and "
-    "kept in the plan.",
+    "Limits of the campaigns that need not be kept: `budget`; of what `[safety]` claims `spfm`, "
+    "`spfm_permanent` and `due`. It is said, and kept in the plan.",
     (),
 )
 OPTIONS = Key("options", "path", "An [options file](options-file.md) of your own.", ABSENT)

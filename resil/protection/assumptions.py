@@ -9,6 +9,7 @@ from resil.protection.items import ProtectableDesign
 from resil.protection.options import CELL_KINDS, KINDS, WATCHDOG
 from resil.protection.risks import Network
 from resil.protection.units import Granularity
+from resil.record.protection_parts import NOT_PERMANENT
 from resil.record.summary import Summary
 
 _PREDICTED = (
@@ -43,6 +44,7 @@ def assumptions(
         *_left_out(summary),
         *_clusters(design, summary),
     ]
+    said += _permanent(networks)
     if design.options.leave_out:
         said.append(f"Left out by the file of options: {', '.join(design.options.leave_out)}.")
     said += _watchdog(design, networks)
@@ -55,6 +57,28 @@ def assumptions(
             "Detected failures count as hazardous in this campaign, so detection alone brings nothing."
         )
     return said
+
+
+def _permanent(networks: Sequence[Network]) -> list[str]:
+    """Say whether the set was chosen against permanent faults, and what is credited for them."""
+    known = [own.permanent for own in networks if own.permanent is not None]
+    if not known:
+        return [
+            f"{NOT_PERMANENT} What the set leaves of stuck bits and stuck pins is not known. Claim spfm_permanent "
+            "in [safety], or give --permanent-fit or --permanent-spfm."
+        ]
+    logic = known[0].logic is not None
+    of_logic = (
+        "Permanent faults of logic are held pins: a copy of the whole block is credited for those in it, nothing "
+        "else is."
+        if logic
+        else "No run of stuck pins is named: permanent faults of logic are in none of these figures."
+    )
+    return [
+        "Of permanent faults an option that is declared for them (permanent) covers stuck bits of what it guards "
+        f"as it covers upsets; hardened cells and a watchdog are credited with none. {of_logic} Those of the "
+        "gates that mechanisms add are in no plan: hold them with resil mechanisms, or confirm the build."
+    ]
 
 
 def _evidence(networks: Sequence[Network]) -> list[str]:

@@ -299,7 +299,7 @@ def _network(one: Finished, name: str, sites: IntArray) -> Network:
     return Network(
         name,
         bit,
-        _outcome_kinds(rows["outcome"].to_numpy(), rows["seen"].to_numpy().astype(str), hazardous, going_on),
+        outcome_kinds(rows["outcome"].to_numpy(), rows["seen"].to_numpy().astype(str), hazardous, going_on),
         rows["injection"].to_numpy().astype(np.int64),
         {(e.block, e.kind): e.fit_raw / e.bits for e in limits},
         run.confidence,
@@ -339,7 +339,7 @@ def pace_of(summary: Summary, run_dir: Path) -> WatchdogPace | None:
     )
 
 
-def _outcome_kinds(
+def outcome_kinds(
     outcome: npt.NDArray[Any],
     seen: npt.NDArray[Any],
     hazardous: Sequence[str],

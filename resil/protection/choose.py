@@ -84,7 +84,9 @@ class Candidate:
             for unit in item.units:
                 for cell in design.units[unit].cells:
                     kind = design.cells.kind[cell]
-                    found[cell] = Effect.of(item.option, kind, network.hazardous, network.clusters)
+                    found[cell] = Effect.of(
+                        item.option, kind, network.hazardous, network.clusters, permanent=network.stuck
+                    )
         return found
 
 
@@ -136,9 +138,10 @@ def choose(
         return Choice(nothing, before, False, ())
     choosing, judging = zip(*(network.halves() for network in networks), strict=True)
     risks = shrunk_risks(choosing, design.cells, prior)
+    stuck = stuck_risks(choosing, design)
     tried: list[tuple[Candidate, tuple[JudgedSet, ...]]] = []
     last: tuple[Candidate, tuple[JudgedSet, ...]] | None = None
-    chooser = Chooser(design, choosing, risks, targets)
+    chooser = Chooser(design, choosing, risks, targets, stuck)
     for candidate in _from_the_strongest(chooser, seconds):
         if last is not None and candidate.items == last[0].items:
             continue
@@ -230,16 +233,24 @@ class Chooser:
     """Least area by given risks."""
 
     def __init__(
-        self, design: ProtectableDesign, networks: Sequence[Network], risks: FloatArray, targets: Targets
+        self,
+        design: ProtectableDesign,
+        networks: Sequence[Network],
+        risks: FloatArray,
+        targets: Targets,
+        stuck: FloatArray | None = None,
     ) -> None:
-        self._design, self._networks, self._risks, self._targets = design, networks, risks, targets
+        self._design, self._networks, self._targets = design, networks, targets
+        self._known = list(zip(networks, risks, strict=True))
+        if stuck is not None:
+            self._known += zip(permanent_of(networks), stuck, strict=True)
         hazardous = networks[0].hazardous
         self._menu = menu_of_units(design, hazardous)
         # A copy of the whole NPU would lie outside the design under test.
         self._whole = [] if design.buildable else whole_npu(design, hazardous)
         self._left: dict[int, list[Left]] = {}
         # Where logic is known, limits are narrower as long as nothing of it is copied.
-        self._ways = (True, False) if any(own.logic is not None for own in networks) else (True,)
+        self._ways = (True, False) if any(own.logic is not None for own, _ in self._known) else (True,)
         # To declare what is there costs nothing but detected failures.
         some = [m for m in design.mechanisms() if m.error_flag or targets.due_fit is not None]
         self._all = some or design.mechanisms()
@@ -277,8 +288,9 @@ class Chooser:
             reserve: Share of what the targets allow that may be used.
             copies: Blocks may be copied, so limits of logic are those of blocks.
         """
-        asked, limits = self._targets, []
+        limits = []
         for own in left:
+            asked = self._targets.of_permanent if own.stuck else self._targets
             there, made, reported = PulseRates(), np.zeros_like(own.fit), np.zeros_like(own.fit)
             if (logic := own.logic) is not None:
                 there = logic.blocks if copies else logic.whole
@@ -352,10 +364,9 @@ class Chooser:
         return found
 
     def _of(self, items: Sequence[Item], mechanisms: Mechanisms) -> list[Left]:
-        """Return what items leave on each network at the centre of the raw rates, then at their corners."""
-        pairs = list(zip(self._networks, self._risks, strict=True))
-        at = [(own, risks, not own.corners) for own, risks in pairs]
-        at += [(own.at(c), risks, c in own.highest()) for own, risks in pairs for c in own.corners]
+        """Return what items leave at the centre of the raw rates, of each network first, then at corners."""
+        at = [(own, risks, not own.corners) for own, risks in self._known]
+        at += [(own.at(c), risks, c in own.highest()) for own, risks in self._known for c in own.corners]
         return [
             replace(what_is_left(self._design, items, own, risks, mechanisms), highest=highest)
             for own, risks, highest in at
@@ -370,8 +381,25 @@ def _unprotected(design: ProtectableDesign, networks: Sequence[Network]) -> Cand
 def _judged(
     design: ProtectableDesign, networks: Sequence[Network], candidate: Candidate
 ) -> tuple[JudgedSet, ...]:
+    return tuple(judged_on(design, network, candidate) for network in networks)
+
+
+def judged_on(design: ProtectableDesign, network: Network, candidate: Candidate) -> JudgedSet:
+    """Return what a network says of a set, with what it says by its permanent faults."""
     effects, cells, whole = partial(candidate.effects, design), design.cells, candidate.mechanisms
-    return tuple(
-        judge_over_corners(network, cells, effects, whole, covered_logic(design, candidate.items, network))
-        for network in networks
-    )
+    covers = covered_logic(design, candidate.items, network)
+    found = judge_over_corners(network, cells, effects, whole, covers)
+    if network.permanent is None:
+        return found
+    return replace(found, permanent=judged_on(design, network.permanent, candidate))
+
+
+def permanent_of(networks: Sequence[Network]) -> list[Network]:
+    """Return the permanent faults of networks, of those of which they are known."""
+    return [own.permanent for own in networks if own.permanent is not None]
+
+
+def stuck_risks(networks: Sequence[Network], design: ProtectableDesign) -> FloatArray | None:
+    """Return the risks of bits that are stuck, as `shrunk_risks`; None where nothing is asked of them."""
+    found = permanent_of(networks)
+    return shrunk_risks(found, design.cells) if found else None

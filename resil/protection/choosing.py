@@ -18,6 +18,7 @@ from resil.protection.hold_out import on_hold_out
 from resil.protection.items import ProtectableDesign
 from resil.protection.kept import kept_choice
 from resil.protection.options import ERROR_FLAG, OptionSet, ProtectionError, load_options
+from resil.protection.permanent import with_permanent
 from resil.protection.prior_counts import prior_counts
 from resil.protection.targets import Targets, asked_of
 from resil.protection.unit_plan import Origin, unit_plan
@@ -124,16 +125,20 @@ def _read(
 ) -> Basis:
     """Return what judges. Limits know neither what was detected nor what it is worth undetected.
 
-    Nor are they known of upsets of one size: where the shares of sizes may be any, injections judge.
+    Nor are they known of upsets of one size: where the shares of sizes may be any, injections judge. They do
+    where a limit of permanent faults is asked, too: those of a run of stuck bits are by its own rules.
     """
+    permanent = not asked.of_permanent.names_none
     known = asked.fit_share is None and asked.due_fit is None and ERROR_FLAG in options.options
+    known = known and not permanent
     alone = granularity is Granularity.BLOCK and len(found) == 1 and not models
     if alone and known and not (found[0].kind == RUN and _any_shares(found[0])):
         return basis_of_limits(found[0], options)
     for own in found:
         if own.kind != RUN:
             finished_run(own.path)
-    return basis_of_injections(found)
+    basis = basis_of_injections(found)
+    return with_permanent(basis) if permanent else basis
 
 
 def _any_shares(found: Finished) -> bool:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -50,7 +50,12 @@ class Effect:
 
     @staticmethod
     def of(
-        option: ProtectionOption, kind: str, hazardous: Collection[str], clusters: Sequence[float] = (1.0,)
+        option: ProtectionOption,
+        kind: str,
+        hazardous: Collection[str],
+        clusters: Sequence[float] = (1.0,),
+        *,
+        permanent: bool = False,
     ) -> Effect:
         """Return the effect of an option.
 
@@ -59,9 +64,12 @@ class Effect:
             kind: Of the storage.
             hazardous: Outcomes that count as failures.
             clusters: Part of the upsets that flip 1, 2, ... bits.
+            permanent: On bits that are stuck. Cells that upset less get stuck as often.
         """
-        if kind not in option.protects:
+        if kind not in option.protects or (permanent and not option.permanent):
             return Effect()
+        if permanent:
+            option = replace(option, raw_factor=1.0, raw_factor_low=None, raw_factor_high=None)
         weak = option.raw_share_at(kind, weak=True)
         grown = 1.0 + option.added_bits
         residual = option.worst_residual_share(kind, hazardous) * grown

@@ -9,14 +9,13 @@ chosen for the others, and all injections of the one that was left out judge it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
-from resil.protection.choose import Chooser
-from resil.protection.items import ProtectableDesign, covered_logic
-from resil.protection.judge import JudgedSet, judge_over_corners
+from resil.protection.choose import Chooser, judged_on, stuck_risks
+from resil.protection.items import ProtectableDesign
+from resil.protection.judge import JudgedSet
 from resil.protection.risks import Network, shrunk_risks
 from resil.protection.targets import Targets
 
@@ -50,9 +49,8 @@ def on_hold_out(
         if not others:
             continue
         risks = shrunk_risks(others, design.cells, prior)
-        candidate = Chooser(design, others, risks, targets).least(reserve, seconds)
+        chooser = Chooser(design, others, risks, targets, stuck_risks(others, design))
+        candidate = chooser.least(reserve, seconds)
         if candidate is not None:
-            effects = partial(candidate.effects, design)
-            covers = covered_logic(design, candidate.items, left_out)
-            found.append(judge_over_corners(left_out, design.cells, effects, candidate.mechanisms, covers))
+            found.append(judged_on(design, left_out, candidate))
     return found

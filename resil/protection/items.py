@@ -255,10 +255,10 @@ def item_area(design: ProtectableDesign, item: Item) -> float:
 
 @dataclass(frozen=True)
 class LogicOfItems:
-    """What each item makes of pulses in logic on one network, in FIT; shapes (items,).
+    """What each item makes of faults in logic on one network, in FIT; shapes (items,).
 
     Attributes:
-        fit: Upper limit of hazardous pulses, less that without the item.
+        fit: Upper limit of hazardous faults, less that without the item.
         due: The same of detected failures.
         copies: Whether it copies a block whose logic is known.
         blocks: What is there without protection, by limits that hold for any set.
@@ -282,7 +282,8 @@ class Left:
         due: Detected failures.
         before: Hazardous rate of the design without protection, as the campaign counts it.
         highest: No corner of the raw rates has higher ones.
-        logic: The same of pulses in logic.
+        logic: The same of faults in logic.
+        stuck: All of this is of permanent faults.
     """
 
     fit: FloatArray
@@ -291,6 +292,7 @@ class Left:
     before: float
     highest: bool = True
     logic: LogicOfItems | None = None
+    stuck: bool = False
 
 
 def what_is_left(
@@ -321,7 +323,9 @@ def what_is_left(
         for kind in dict.fromkeys(cells.kind)
     }
     effects = {
-        (option.name, kind): Effect.of(option, kind, network.hazardous, network.clusters)
+        (option.name, kind): Effect.of(
+            option, kind, network.hazardous, network.clusters, permanent=network.stuck
+        )
         for option in {item.option for item in menu if item.option is not None}
         for kind in by_unit
     }
@@ -338,7 +342,7 @@ def what_is_left(
             left[number] += effect.raw * upsets
             due[number] += effect.due_of_raw * upsets + effect.due_kept * float(own_detected[own].sum())
     logic = None if network.logic is None else _logic(design, menu, network, network.logic, mechanisms)
-    return Left(fit, left, due, before, logic=logic)
+    return Left(fit, left, due, before, logic=logic, stuck=network.stuck)
 
 
 def _logic(
@@ -367,13 +371,16 @@ def covered_logic(
 
     What is left is what the copy leaves at the weak end of its coverage; its own logic is struck as well.
     Each pulse in either may be a detected failure. Hardened cells, parity, codes and copies of flip-flops
-    alone guard what is stored: a pulse that they take in looks right to them, so they cover none. Nor is
-    logic that no block claims, though a copy of everything may report it.
+    alone guard what is stored: a pulse that they take in looks right to them, and so does what a held pin
+    before them makes of a word, so they cover none. Nor is logic that no block claims, though a copy of
+    everything may report it.
     """
     found: dict[str, LogicCover] = {}
     for item in items:
         option = item.option
         if option is None or not item.block or not set(KINDS) <= set(option.protects):
+            continue
+        if network.stuck and not option.permanent:
             continue
         cover = _cover(option, network.hazardous)
         for block in () if network.logic is None else network.logic.credited:

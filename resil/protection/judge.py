@@ -55,6 +55,8 @@ class JudgedSet:
         inputs: Whose injections judge.
         population: What the figures are about, in words.
         logic: What is left of pulses in logic; None where nothing is known of them: all is of storage alone.
+        permanent: The same of permanent faults; None where nothing is known of them.
+        logic_before: Hazardous rate in logic without protection; 0 where nothing is known of it.
     """
 
     network: str
@@ -70,6 +72,8 @@ class JudgedSet:
     inputs: int = 1
     population: str = ""
     logic: PulseRates | None = None
+    permanent: JudgedSet | None = None
+    logic_before: float = 0.0
 
     @property
     def most(self) -> float:
@@ -88,6 +92,16 @@ class JudgedSet:
 
     def missed(self, targets: Targets) -> list[str]:
         """Return the targets that are not shown to be met at every corner, in words."""
+        return [*self._missed_anywhere(targets), *self._permanent_missed(targets.of_permanent)]
+
+    def _permanent_missed(self, targets: Targets) -> list[str]:
+        if targets.names_none:
+            return []
+        if self.permanent is None:
+            return ["permanent faults not known, and a limit of them is asked"]
+        return [f"of permanent faults {why}" for why in self.permanent._missed_anywhere(targets)]
+
+    def _missed_anywhere(self, targets: Targets) -> list[str]:
         if at_centre := self._missed(targets):
             return at_centre
         found = {corner: own._missed(targets) for corner, own in self.corners.items()}
@@ -162,7 +176,8 @@ def judge_with_logic(
     if due is not None:
         due = Interval(due.estimate + logic.due, due.lo, due.hi + logic.due_hi, due.confidence)
     spfm, least = _spfm(both, found.fit_raw + logic.raw)
-    return replace(found, spfm=spfm, spfm_lo=least, due=due, logic=logic)
+    before = network.logic.whole[0].fit
+    return replace(found, spfm=spfm, spfm_lo=least, due=due, logic=logic, logic_before=before)
 
 
 def judge(network: Network, cells: Cells, effects: Sequence[Effect], mechanisms: Mechanisms) -> JudgedSet:

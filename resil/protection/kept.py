@@ -10,7 +10,7 @@ from resil.folder.finished import Finished
 from resil.folder.kept_plans import kept_plan
 from resil.protection.targets import Targets
 from resil.protection.units import Granularity
-from resil.record.protection import Protection
+from resil.record.protection import TARGETS, Protection
 from resil.record.protection_parts import ChoosingRun
 
 
@@ -26,9 +26,10 @@ def kept_choice(
         plans = [kept_plan(own.path, name) for own in found]
     except StoreError:
         return None
-    limits = (asked.budget_fit, asked.spfm, asked.fit_share, asked.due_fit, asked.waived)
+    limits = (asked.budget_fit, asked.spfm, asked.fit_share, asked.due_fit)
+    limits = (*limits, asked.permanent_fit, asked.permanent_spfm, asked.waived)
     for plan in plans:
-        kept = (plan.budget_fit, plan.spfm_target, plan.fit_share_target, plan.due_fit_target, plan.waived)
+        kept = (*(getattr(plan, key) for key in TARGETS), plan.waived)
         same = kept == limits and plan.granularity == granularity and not plan.models
         if not same or plan.based_on != tuple(based_on) or not _judges(plan):
             return None

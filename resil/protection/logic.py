@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pulses in logic beside storage, where a run of them was named: copies of blocks cover them."""
+"""Faults in logic beside storage, where a run of them was named: copies of blocks cover them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from resil.record.logic_share import TOTAL, LogicShare
 from resil.record.summary import Summary
 
-_TRANSIENT = "transient"
+TRANSIENT, PERMANENT = "transient", "permanent"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class LogicCover:
 
 @dataclass(frozen=True, slots=True)
 class PulseRates:
-    """Rates of pulses in FIT; upper limits of blocks hold together, those of all logic by themselves.
+    """Rates of pulses, or of permanent faults, in FIT; upper limits of blocks hold together, those of all logic by themselves.
 
     Attributes:
         raw: Of all pulses.
@@ -64,7 +64,7 @@ class PulseRates:
 
 @dataclass(frozen=True)
 class BlockLogic:
-    """Pulses in the logic of each block, at one raw rate of pulses.
+    """Pulses, or permanent faults, in the logic of each block, at one raw rate of them.
 
     Attributes:
         credited: Rates by block where alarms that there are count as detection.
@@ -142,9 +142,14 @@ def _watched(own: PulseRates) -> PulseRates:
     return replace(own, due=own.due + own.fit, due_hi=own.due_hi + own.fit_hi)
 
 
-def block_logic(summary: Summary) -> BlockLogic | None:
-    """Return what a run's results say of pulses in logic; None where none were named, or nothing is known."""
-    rows = {row.block: row for row in summary.logic if row.faults == _TRANSIENT}
+def block_logic(summary: Summary, faults: str = TRANSIENT) -> BlockLogic | None:
+    """Return what a run's results say of faults in logic; None where none were named, or nothing is known.
+
+    Args:
+        summary: Its results.
+        faults: Pulses (`TRANSIENT`), or permanent faults (`PERMANENT`), which count in the same way.
+    """
+    rows = {row.block: row for row in summary.logic if row.faults == faults}
     if TOTAL not in rows:
         return None
     total = rows.pop(TOTAL)

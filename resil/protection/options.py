@@ -80,6 +80,8 @@ class ProtectionOption:
         added_bits: Storage bits that it adds to each protected one.
         cells_area: Added area as a multiple of that of one flip-flop, once.
         limit_factor: Of a watchdog: its limit as a multiple of the longest operation; 0 for other options.
+        permanent: It covers bits that are stuck as it covers upsets of them, and a copy of a block its logic,
+            too: what stays wrong is compared, voted on or corrected each time.
         ways: Of parity: how many neighbours lie under parity bits of their own; no key of the file, see
             `OptionSet.for_clusters`.
     """
@@ -104,6 +106,7 @@ class ProtectionOption:
     added_bits: float = 0.0
     cells_area: float = 0.0
     limit_factor: float = 0.0
+    permanent: bool = False
     ways: int = 1
 
     @property
@@ -388,6 +391,8 @@ def _fields(
             if not (number and 0.0 <= value <= sys.float_info.max):
                 raise ProtectionError(f"{spot}: {name} needs to be a number >= 0, found {value!r}", name)
             value = float(value)
+        elif f.type == "bool" and not isinstance(value, bool):
+            raise ProtectionError(f"{spot}: {name} needs to be true or false, found {value!r}", name)
         elif f.type == "str" and (not isinstance(value, str) or not value.strip()):
             raise ProtectionError(
                 f"{spot}: {name} needs to be a text that is not empty, found {value!r}", name

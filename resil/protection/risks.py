@@ -85,7 +85,10 @@ class Network:
             those that were run; None where it is these inputs.
         labels: Of all inputs that were run, likewise; those without an injection count as well.
         population: What its figures are about, in words.
-        logic: Pulses in logic; None where nothing is known of them.
+        logic: Faults in logic, pulses or permanent ones as those of storage are; None where nothing is known
+            of them.
+        stuck: The faults are permanent ones: bits that are stuck.
+        permanent: The same network with its permanent faults; None where nothing is asked of them.
     """
 
     name: str
@@ -105,6 +108,8 @@ class Network:
     labels: tuple[int, ...] = ()
     population: str = ""
     logic: BlockLogic | None = None
+    stuck: bool = False
+    permanent: Network | None = None
 
     def at(self, corner: str) -> Network:
         """Return the network at a corner: with its raw rates, and the injections of its size alone."""
@@ -143,9 +148,14 @@ class Network:
             return self, self
         if self.input is not None and len(self.labels) >= _DIVISIBLE:
             order = np.array(self.labels)[np.argsort(_mixed(np.array(self.labels)), kind="stable")].tolist()
-            return self._of_inputs(order[::2]), self._of_inputs(order[1::2])
-        chooses = _mixed(self.number) % 2 == 0
-        return self.where(chooses), self.where(~chooses)
+            own = self._of_inputs(order[::2]), self._of_inputs(order[1::2])
+        else:
+            chooses = _mixed(self.number) % 2 == 0
+            own = self.where(chooses), self.where(~chooses)
+        if self.permanent is None:
+            return own
+        chosen, judged = self.permanent.halves()
+        return replace(own[0], permanent=chosen), replace(own[1], permanent=judged)
 
     def _of_inputs(self, labels: Sequence[int]) -> Network:
         """Return the injections of some inputs."""

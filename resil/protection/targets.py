@@ -11,13 +11,19 @@ from resil.campaign.campaign import load_campaign
 from resil.campaign.safety import SafetySettings
 from resil.folder.finished import Finished
 from resil.folder.store import CAMPAIGN
-from resil.protection.asked import BUDGET_FIT, DUE_BUDGET, LIMITS, SPFM_TARGET, flag
+from resil.protection.asked import BUDGET_FIT, DUE_BUDGET, LIMITS, PERMANENT_SPFM, SPFM_TARGET, flag
 from resil.protection.options import ProtectionError
 
 # Limits that a campaign may have, by the names that waive them, with the fields that replace them.
-WAIVABLE = {"budget": "budget_fit", "spfm": "spfm", "due": "due_fit"}
-_FIELDS = ("budget_fit", "spfm", "fit_share", "due_fit")
-_OPTIONS = {"budget": flag(BUDGET_FIT), "spfm": flag(SPFM_TARGET), "due": flag(DUE_BUDGET)}
+WAIVABLE = {"budget": "budget_fit", "spfm": "spfm", "due": "due_fit", "spfm_permanent": "permanent_spfm"}
+_FIELDS = ("budget_fit", "spfm", "fit_share", "due_fit", "permanent_fit", "permanent_spfm")
+_LEAST = ("spfm", "spfm_permanent")
+_OPTIONS = {
+    "budget": flag(BUDGET_FIT),
+    "spfm": flag(SPFM_TARGET),
+    "due": flag(DUE_BUDGET),
+    "spfm_permanent": flag(PERMANENT_SPFM),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +35,8 @@ class Targets:
         spfm: Least SPFM, 0 to 1.
         fit_share: Most residual FIT as a share of that without protection.
         due_fit: Most detected failures in FIT.
+        permanent_fit: Most residual FIT of permanent faults.
+        permanent_spfm: Least SPFM of permanent faults, 0 to 1.
         waive: Names of limits of the campaigns that need not be kept, out of `WAIVABLE`.
         waived: The limits that were waived or replaced by laxer ones, in words; empty until they are known.
     """
@@ -37,8 +45,15 @@ class Targets:
     spfm: float | None = None
     fit_share: float | None = None
     due_fit: float | None = None
+    permanent_fit: float | None = None
+    permanent_spfm: float | None = None
     waive: tuple[str, ...] = ()
     waived: tuple[str, ...] = ()
+
+    @property
+    def of_permanent(self) -> Targets:
+        """What is asked of permanent faults, as a target of the faults that it is judged by."""
+        return Targets(budget_fit=self.permanent_fit, spfm=self.permanent_spfm)
 
     @property
     def names_none(self) -> bool:
@@ -82,11 +97,9 @@ def joined(targets: Targets, limits: Mapping[str, float | None]) -> Targets:
             said.append(f"the campaign's {_text(name, own)} is waived")
         elif given is None:
             kept[field] = own
-        elif own is not None and (given < own if name == "spfm" else given > own):
+        elif own is not None and (given < own if name in _LEAST else given > own):
             said.append(f"{_text(name, given)} in place of the campaign's {_text(name, own)}")
-    return Targets(
-        kept["budget_fit"], kept["spfm"], kept["fit_share"], kept["due_fit"], targets.waive, tuple(said)
-    )
+    return Targets(**kept, waive=targets.waive, waived=tuple(said))
 
 
 def limits_of(
@@ -105,6 +118,7 @@ def limits_of(
         "budget": budget_fit,
         "spfm": safety.spfm if safety is not None and "spfm_transient" in claims else None,
         "due": safety.due_fit if safety is not None and apart else None,
+        "spfm_permanent": safety.spfm if safety is not None and "spfm_permanent" in claims else None,
     }
 
 
@@ -114,6 +128,8 @@ def _check(found: Sequence[Finished], targets: Targets) -> None:
         (targets.due_fit, "a budget of detected failures is a number of FIT >= 0", inf),
         (targets.spfm, "an SPFM target is from 0 to 1 (0.99 for ASIL D)", 1.0),
         (targets.fit_share, "a share of the FIT is from 0 to 1", 1.0),
+        (targets.permanent_fit, "a budget of permanent faults is a number of FIT >= 0", inf),
+        (targets.permanent_spfm, "an SPFM target of permanent faults is from 0 to 1", 1.0),
     ):
         if value is not None and not (0.0 <= value <= most and value < inf):
             raise ProtectionError(f"{text}, found {value}: correct it")
@@ -136,7 +152,12 @@ def _limit(found: Sequence[Finished], name: str, targets: Targets) -> float | No
     field = WAIVABLE[name]
     if len(limits) > 1 and name not in targets.waive and getattr(targets, field) is None:
         each = ", ".join("none" if b is None else f"{b:g}" for b in sorted(limits, key=lambda b: b or 0.0))
-        what = {"budget": "budgets are {} FIT", "spfm": "SPFM are {}", "due": "due_fit are {} FIT"}[name]
+        what = {
+            "budget": "budgets are {} FIT",
+            "spfm": "SPFM are {}",
+            "due": "due_fit are {} FIT",
+            "spfm_permanent": "SPFM of permanent faults are {}",
+        }[name]
         raise ProtectionError(
             f"targets contradict: the campaigns' {what.format(each)}; give {_OPTIONS[name]}, or --waive "
             f"{name}",
@@ -151,7 +172,7 @@ def _limit(found: Sequence[Finished], name: str, targets: Targets) -> float | No
             )
         if not known:
             raise ProtectionError(f"--waive {name}: the campaign has no such limit; leave it out", "--waive")
-    return (max if name == "spfm" else min)(known, default=None)
+    return (max if name in _LEAST else min)(known, default=None)
 
 
 def _own(found: Finished, name: str) -> float | None:
@@ -166,4 +187,5 @@ def _text(name: str, value: float | None) -> str:
         "budget": f"budget of {amount} FIT",
         "spfm": f"SPFM of at least {amount}",
         "due": f"limit of {amount} FIT detected",
+        "spfm_permanent": f"SPFM of permanent faults of at least {amount}",
     }[name]

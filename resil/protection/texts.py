@@ -42,6 +42,8 @@ def plan_text(plan: Protection) -> str:
             f"(judged by {own.injections:,} injections of {own.inputs:,} inputs){missed}; about "
             f"{own.population}"
         )
+        if own.permanent is not None:
+            lines.append(f"{own.network}: {own.permanent.text}; about {own.permanent.population}")
     if plan.result == INFEASIBLE:
         return "\n".join(lines)
     if plan.hold_out:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from resil.protection.assumptions import assumptions
-from resil.protection.choose import Candidate, Choice
+from resil.protection.choose import Candidate, Choice, permanent_of
 from resil.protection.effects import Effect
 from resil.protection.items import NPU, Item, ProtectableDesign, covered_logic, item_area, whole_npu
 from resil.protection.judge import JudgedSet, judge, judge_with_logic
@@ -27,6 +27,7 @@ from resil.record.protection_parts import (
     JudgedNetwork,
     LogicLeft,
     NpuMechanism,
+    PermanentLeft,
     PlanBasis,
     ProtectedGroup,
 )
@@ -79,6 +80,7 @@ def unit_plan(
     """
     chosen, summary = choice.chosen, summaries[0]
     copies = whole_npu(design, networks[0].hazardous)
+    copied = () if chosen is None else _copied(design, chosen, permanent_of(networks[:1]))
     shared = {
         "schema_number": Protection.SCHEMA,
         "name": origin.name,
@@ -91,6 +93,8 @@ def unit_plan(
         "spfm_target": targets.spfm,
         "fit_share_target": targets.fit_share,
         "due_fit_target": targets.due_fit,
+        "permanent_fit_target": targets.permanent_fit,
+        "permanent_spfm_target": targets.permanent_spfm,
         "waived": tuple(targets.waived),
         "result": _RESULTS[chosen is not None, choice.needed],
         "reason": choice.reason,
@@ -103,7 +107,7 @@ def unit_plan(
         "gap": chosen.gap if chosen else None,
         "groups": () if chosen is None else _groups(design, chosen),
         "mechanisms": () if chosen is None else _mechanisms(design, chosen, networks),
-        "networks": tuple(_network(judged, targets) for judged in choice.judged),
+        "networks": tuple(_network(judged, targets, copied) for judged in choice.judged),
         "hold_out": tuple(_network(judged, targets) for judged in hold_out),
         "pareto": _front(design, networks, choice),
         "assumptions": tuple(assumptions(design, networks, granularity, summary)),
@@ -136,11 +140,10 @@ def _logic(
     """Return what a set leaves of pulses in logic; None where nothing was chosen, or nothing is known."""
     if chosen is None or network.logic is None or judged.logic is None:
         return None
-    covered = covered_logic(design, chosen.items, network)
     before, left = network.logic.whole[chosen.mechanisms.error_flag is None], judged.logic
     lowest, highest = network.logic.ends
     return LogicLeft(
-        copied=tuple(sorted(block for block, cover in covered.items() if cover.residual < 1.0)),
+        copied=_copied(design, chosen, [network]),
         fit_before=before.fit,
         fit_hi_before=before.fit_hi * highest,
         raw=left.raw,
@@ -153,6 +156,12 @@ def _logic(
         with_storage=judged.fit.estimate + left.fit,
         with_storage_hi=judged.worst[1].most,
     )
+
+
+def _copied(design: ProtectableDesign, chosen: Candidate, networks: Sequence[Network]) -> tuple[str, ...]:
+    """Return the blocks whose logic is credited on any of some networks."""
+    found = (covered_logic(design, chosen.items, network) for network in networks)
+    return tuple(sorted({block for own in found for block, cover in own.items() if cover.residual < 1.0}))
 
 
 def _own(design: ProtectableDesign, network: Network, choice: Choice, judged: JudgedSet) -> dict[str, object]:
@@ -331,9 +340,32 @@ def _mechanisms(
     )
 
 
-def _network(judged: JudgedSet, targets: Targets) -> JudgedNetwork:
+def _permanent(judged: JudgedSet | None, copied: tuple[str, ...]) -> PermanentLeft | None:
+    if judged is None:
+        return None
+    corner, worst = judged.worst
+    logic, before = judged.logic, judged.logic_before
+    return PermanentLeft(
+        injections=judged.injections,
+        population=judged.population,
+        fit_before=judged.fit_before + before,
+        fit=judged.fit.estimate + (0.0 if logic is None else logic.fit),
+        fit_hi=judged.most,
+        logic_fit=None if logic is None else logic.fit,
+        logic_fit_hi=None if logic is None else logic.fit_hi,
+        copied=copied,
+        spfm=judged.spfm,
+        spfm_lo=judged.spfm_lo,
+        corner=corner,
+        corner_fit_hi=worst.most,
+        corner_spfm_lo=judged.least_spfm,
+    )
+
+
+def _network(judged: JudgedSet, targets: Targets, copied: tuple[str, ...] = ()) -> JudgedNetwork:
     corner, worst = judged.worst
     return JudgedNetwork(
+        permanent=_permanent(judged.permanent, copied),
         unaided_hi=None if judged.unaided is None else judged.unaided.hi,
         corner=corner,
         corner_fit_hi=worst.most,

@@ -44,6 +44,7 @@ class ProtectionRequest:
         if self.name is not None:
             return self.name
         limits = {"fit": asked.budget_fit, "spfm": asked.spfm, "share": asked.fit_share, "due": asked.due_fit}
+        limits |= {"permanent": asked.permanent_fit, "permanent-spfm": asked.permanent_spfm}
         label = "".join(c if c.isalnum() or c in "_.+-" else "-" for c in self.label)
         parts = [f"{key}-{value!r}" for key, value in limits.items() if value is not None]
         return "_".join([f"by-{granularity}", *parts, *filter(None, [label])])[:64]

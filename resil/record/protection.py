@@ -11,6 +11,7 @@ from pydantic import Field, model_validator
 
 from resil.record import numbers
 from resil.record.protection_parts import (
+    NOT_PERMANENT,
     BlockChoice,
     ChoosingModel,
     ChoosingRun,
@@ -24,7 +25,10 @@ from resil.record.protection_parts import (
 from resil.record.typed import Amount, Document, OneOf, Share, wrong
 
 OPTIMAL, INFEASIBLE, NOT_NEEDED = RESULTS = ("optimal", "infeasible", "not_needed")
-TARGETS = ("budget_fit", "spfm_target", "fit_share_target", "due_fit_target")
+TARGETS = (
+    *("budget_fit", "spfm_target", "fit_share_target", "due_fit_target"),
+    *("permanent_fit_target", "permanent_spfm_target"),
+)
 _REACHED = ("area_added", "area_overhead", "fit", "fit_hi")
 # What is built, for what was promised: the same in the plan of each run.
 _CHOICE = (
@@ -41,12 +45,12 @@ class Protection(Document):
     """
 
     FILE: ClassVar[str] = "protection.json"
-    SCHEMA: ClassVar[Literal[12]] = 12
+    SCHEMA: ClassVar[Literal[13]] = 13
     REMEDY: ClassVar[str] = (
         "the file is damaged or of another version: write it anew with 'resil protect RUN_DIR'"
     )
 
-    schema_number: Literal[12] = Field(alias="schema")
+    schema_number: Literal[13] = Field(alias="schema")
     """Of this file: another one is of another version, and is refused."""
     name: str
     """Of the plan."""
@@ -70,6 +74,11 @@ class Protection(Document):
     """Most of each network's FIT, as a part of it; null if that was not asked for."""
     due_fit_target: Amount | None
     """Most detected failures; null if that was not asked for."""
+    permanent_fit_target: Amount | None
+    """Most FIT of permanent faults; null if that was not asked for."""
+    permanent_spfm_target: Share | None
+    """Least SPFM of permanent faults; null if that was not asked for. Without this and the one above, nothing
+    was chosen against permanent faults."""
     waived: tuple[str, ...]
     """Limits of the campaign that were waived, or replaced by laxer ones, in words."""
     result: Annotated[str, OneOf(RESULTS)]
@@ -164,7 +173,28 @@ class Protection(Document):
             parts.append(f"at most {numbers.percent(self.fit_share_target)} of the FIT without protection")
         if self.due_fit_target is not None:
             parts.append(f"at most {numbers.given(self.due_fit_target)} FIT detected")
+        if self.permanent_fit_target is not None:
+            parts.append(f"at most {numbers.given(self.permanent_fit_target)} FIT of permanent faults")
+        if self.permanent_spfm_target is not None:
+            parts.append(
+                f"SPFM of permanent faults of at least {numbers.percent(self.permanent_spfm_target)}"
+            )
         return " and ".join(parts) + "".join(f" ({text})" for text in self.waived)
+
+    @property
+    def asks_of_permanent(self) -> bool:
+        """Whether a limit of permanent faults was asked."""
+        return self.permanent_fit_target is not None or self.permanent_spfm_target is not None
+
+    @property
+    def permanent_text(self) -> str:
+        """What it leaves of permanent faults on each network, or that it was not chosen against them."""
+        known = [own for own in self.networks if own.permanent is not None]
+        if not known:
+            return NOT_PERMANENT
+        return " ".join(
+            f"On {own.network} {own.permanent.text}." for own in known if own.permanent is not None
+        )
 
     @property
     def protects(self) -> bool:

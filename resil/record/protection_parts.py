@@ -114,6 +114,8 @@ STORAGE_ALONE = (
     "Storage alone: pulses in logic are in these figures only where [safety] logic names a run of them."
 )
 
+NOT_PERMANENT = "Not chosen against permanent faults: no limit of them was asked."
+
 
 class LogicLeft(Typed):
     """What a set leaves of pulses in logic. Rates in FIT."""
@@ -169,6 +171,54 @@ class LogicLeft(Typed):
         )
 
 
+class PermanentLeft(Typed):
+    """What a set leaves of permanent faults, by stuck bits that did not choose and held pins. Rates in FIT."""
+
+    injections: Count
+    """Stuck bits that judge."""
+    population: str
+    """What the figures are about, in words."""
+    fit_before: Amount
+    """Hazardous faults without protection, of storage and of what is known of logic, as all that follows."""
+    fit: Amount
+    """Those that are left."""
+    fit_hi: Amount
+    """Upper limit of that."""
+    logic_fit: Amount | None
+    """The part of `fit` that lies in logic; null if no run of stuck pins was named."""
+    logic_fit_hi: Amount | None
+    """Upper limit of that."""
+    copied: tuple[str, ...]
+    """Blocks that are copied as a whole and compared: their logic is credited, that of no other is."""
+    spfm: Share | None
+    """Single-point fault metric of permanent faults; null without faults."""
+    spfm_lo: Share | None
+    """Lower limit of that."""
+    corner: str
+    """Corner of the ranges of base rates with the highest limit; empty without ranges."""
+    corner_fit_hi: Amount
+    """Upper limit of hazardous faults there."""
+    corner_spfm_lo: Share | None
+    """The least lower limit of the metric over all corners."""
+
+    @property
+    def text(self) -> str:
+        """The same in a sentence."""
+        logic = "storage alone: no run of stuck pins was named"
+        if self.logic_fit is not None and self.logic_fit_hi is not None:
+            logic = f"{self.logic_fit:.3g} of them in logic, at most {self.logic_fit_hi:.3g}; "
+            logic += f"copies of {', '.join(self.copied)} are credited" if self.copied else "none is credited"
+        spfm = "" if self.spfm_lo is None else f", SPFM at least {self.spfm_lo:.3%}"
+        at = ""
+        if self.corner:
+            least = "" if self.corner_spfm_lo is None else f", SPFM at least {self.corner_spfm_lo:.3%}"
+            at = f"; at the {self.corner} at most {self.corner_fit_hi:.3g} FIT{least}"
+        return (
+            f"permanent faults: {self.fit:.3g} FIT, at most {self.fit_hi:.3g} of {self.fit_before:.3g} "
+            f"({logic}){spfm}{at} (judged by {self.injections:,} stuck bits)"
+        )
+
+
 class JudgedNetwork(Typed):
     """What is left on a network, by injections that did not choose. Rates in FIT."""
 
@@ -208,6 +258,8 @@ class JudgedNetwork(Typed):
     """The same where nobody reacts to alarms."""
     corner_spfm_lo: Share | None
     """The least lower limit of the single-point fault metric over all corners."""
+    permanent: PermanentLeft | None
+    """The same of permanent faults; null where no limit of them was asked: nothing was chosen against them."""
     missed: tuple[str, ...]
     """Targets that are not shown to be kept at every corner, in words."""
 

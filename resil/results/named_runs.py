@@ -345,7 +345,9 @@ def _paths(settings: SafetySettings) -> set[str]:
 def _counted(settings: SafetySettings, bench: Bench, kinds: Collection[str]) -> set[str]:
     """Return those paths of mechanisms at or below which there is storage of such kinds in hardware."""
     sites = bench.sites
-    elements = [own for number, own in enumerate(sites.elements) if own.kind in kinds and sites.present(number)]
+    elements = [
+        own for number, own in enumerate(sites.elements) if own.kind in kinds and sites.present(number)
+    ]
     return {path for path in _paths(settings) if any(belongs(own.path, path) for own in elements)}
 
 

@@ -440,9 +440,7 @@ def _coverages(grounds: Grounds, hazards: Hazards, mechanism: SafetyMechanism) -
     rows = [_coverage(of_transients, evidence, hazards, mechanism)]
     if isinstance(found, str):
         return [*rows, not_assessed(of_permanent, found)]
-    return [
-        *rows, _coverage(replace(of_permanent, origin=found.origin), found.evidence, hazards, mechanism)
-    ]
+    return [*rows, _coverage(replace(of_permanent, origin=found.origin), found.evidence, hazards, mechanism)]
 
 
 def _coverage(kind: Kind, evidence: Evidence, hazards: Hazards, mechanism: SafetyMechanism) -> Row:

@@ -123,5 +123,7 @@ def combinational_campaign(folder: Path) -> Path:
     (folder / "target.toml").write_text(_TARGET)
     (folder / "source.hex").write_text("".join(f"{word:02x}\n" for word in range(64)))
     file = folder / "campaign.toml"
-    file.write_text(_CAMPAIGN.replace('permanent = "bits"\n', "").replace('claims = ["lfm_permanent"]', _SPFM))
+    file.write_text(
+        _CAMPAIGN.replace('permanent = "bits"\n', "").replace('claims = ["lfm_permanent"]', _SPFM)
+    )
     return file

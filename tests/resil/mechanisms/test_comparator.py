@@ -25,7 +25,11 @@ def folder(tmp_path_factory):
     for name, kinds in (("bits", '["ff", "sram"]'), ("pins", '["logic"]')):
         own = head.replace('kinds = ["ff", "sram"]', f'kinds = {kinds}\nmodel = "stuck_at"')
         (folder / f"{name}.toml").write_text(own)
-        assert main(["run", str(folder / f"{name}.toml"), "--out", str(folder / name), "--quiet"]) in (0, 1, 3)
+        assert main(["run", str(folder / f"{name}.toml"), "--out", str(folder / name), "--quiet"]) in (
+            0,
+            1,
+            3,
+        )
     return folder
 
 
@@ -74,7 +78,11 @@ def test_what_verdicts_accept_the_measurement_of_mechanisms_accepts_and_the_othe
     campaign = load_campaign(folder / "campaign.toml")
     assert measure_mechanisms(campaign, folder / "faults", SIZES).latent
     text = (folder / "campaign.toml").read_text()
-    for path, accepted in (("u_dut.u_ram.mem_q", True), ("u_dut.u_chec", False), ("u_dut.u_check.u_x", False)):
+    for path, accepted in (
+        ("u_dut.u_ram.mem_q", True),
+        ("u_dut.u_chec", False),
+        ("u_dut.u_check.u_x", False),
+    ):
         file = folder / "other.toml"
         file.write_text(text.replace('["u_dut.u_check"]', f'["u_dut.u_check", "{path}"]'))
         capsys.readouterr()

@@ -39,6 +39,7 @@ FIELDS = {
     **dict.fromkeys(("spfm", "spfm_lo", "due", "due_hi")),
     **dict.fromkeys(("based_on", "models", "waived", "choices", "groups", "mechanisms", "networks"), ()),
     "logic": None,
+    **dict.fromkeys(("permanent_fit_target", "permanent_spfm_target")),
     **dict.fromkeys(("hold_out", "pareto", "assumptions"), ()),
 }
 
@@ -64,6 +65,7 @@ def judged(fit, network="made"):
         corner_fit_hi=2.0 * fit,
         logic_fit=None,
         logic_fit_hi=None,
+        permanent=None,
         missed=(),
         **none,
     )

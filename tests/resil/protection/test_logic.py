@@ -83,7 +83,7 @@ def test_a_run_says_what_is_in_logic_by_block():
 
 
 def covered(items, logic=LOGIC, hazardous=HAZARDOUS):
-    return covered_logic(BLOCKS, items, SimpleNamespace(hazardous=hazardous, logic=logic))
+    return covered_logic(BLOCKS, items, SimpleNamespace(hazardous=hazardous, logic=logic, stuck=False))
 
 
 def test_a_copy_of_a_block_covers_its_logic_and_no_other():

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from resil.protection.basis import _outcome_kinds
+from resil.protection.basis import outcome_kinds
 from resil.protection.choose import choose
 from resil.protection.confirm import confirmation
 from resil.protection.effects import Effect, Mechanisms
@@ -105,7 +105,7 @@ def test_a_watchdog_without_rtl_is_refused():
 
 def test_hangs_that_go_on_are_no_hangs_to_a_watchdog():
     names = np.array(["hang", "hang", "sdc_critical"])
-    kinds = _outcome_kinds(names, names, ("hang", "sdc_critical"), np.array([True, False, True]))
+    kinds = outcome_kinds(names, names, ("hang", "sdc_critical"), np.array([True, False, True]))
     assert kinds.tolist() == [HARMFUL, HANG, HARMFUL]
 
 
