@@ -64,20 +64,21 @@ def _permanent(networks: Sequence[Network]) -> list[str]:
     known = [own.permanent for own in networks if own.permanent is not None]
     if not known:
         return [
-            f"{NOT_PERMANENT} What the set leaves of stuck bits and stuck pins is not known. Claim spfm_permanent "
-            "in [safety], or give --permanent-fit or --permanent-spfm."
+            f"{NOT_PERMANENT} What the set leaves of stuck bits and stuck pins is not known. Claim "
+            "spfm_permanent in [safety], or give --permanent-fit or --permanent-spfm."
         ]
     logic = known[0].logic is not None
     of_logic = (
-        "Permanent faults of logic are held pins: a copy of the whole block is credited for those in it, nothing "
-        "else is."
+        "Permanent faults of logic are held pins: a copy of the whole block is credited for those in it, "
+        "nothing else is."
         if logic
         else "No run of stuck pins is named: permanent faults of logic are in none of these figures."
     )
     return [
-        "Of permanent faults an option that is declared for them (permanent) covers stuck bits of what it guards "
-        f"as it covers upsets; hardened cells and a watchdog are credited with none. {of_logic} Those of the "
-        "gates that mechanisms add are in no plan: hold them with resil mechanisms, or confirm the build."
+        "Of permanent faults an option that is declared for them (permanent) covers stuck bits of what it "
+        f"guards as it covers upsets; hardened cells and a watchdog are credited with none. {of_logic} "
+        "Those of the gates that mechanisms add are in no plan: hold them with resil mechanisms, or confirm "
+        "the build."
     ]
 
 

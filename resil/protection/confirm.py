@@ -45,7 +45,8 @@ def confirmation(
     - what it predicts is what was measured: its FIT is not below the interval of any network (too low), and
       the least that it predicts for any network is not above all of them (too high);
     - its limits, of FIT, SPFM and detected failures, are met on each network at every corner of the raw
-      rates, of storage and, if it was chosen with logic, of pulses in the logic of what was built; and the
+      rates, of storage and, if it was chosen with logic, of pulses in the logic of what was built; those of
+      permanent faults by stuck bits and pins of what was built, at every corner of the base rates; and the
       safety verdict if one is asked for; a share of a network's own FIT by the upper limit of what is left,
       over the lower one of what there was without protection;
     - of upsets of redundant storage no more were hazardous, or were not reported, than the plan counts: the
@@ -193,6 +194,8 @@ def _network(
         fit_raw=ends[1].fit_raw,
         logic_fit=None if found.logic is None else logic.fit,
         logic_fit_hi=None if found.logic is None else worst.logic,
+        permanent_fit_hi=None if found.permanent is None else found.permanent.fit_hi,
+        permanent_spfm_lo=None if found.permanent is None else found.permanent.spfm_lo,
         due_fit_hi=centre.due,
         unaided_hi=centre.unaided,
         corner=corner,

@@ -179,11 +179,14 @@ def inject_stuck(
     Mechanisms alone are asked about with one input of a network: what reports a bit that is stuck in one is
     hardly another input's doing, and each further one costs a run without a fault.
     """
-    if not built.copies and not built.timer:
+    redundant = bool(built.copies or built.timer)
+    if not redundant and not everything:
         return None
     if not everything and (one := _with_one_input(campaign)) is not None:
         campaign, inputs = one, 1
-    kinds, mechanisms = ("ff", "macro"), (built.block, built.alerts, built.timer)
+    # Of all permanent faults those of memories are some; alarms report them when a word is read.
+    kinds = campaign.faults.kinds if everything else ("ff", "macro")
+    mechanisms = (built.block, built.alerts, built.timer)
     # Each bit is held at 0 and at 1, on each input.
     stuck = {key: 2 * inputs * n for key, n in built.bits(kinds).items()}
     minima = {block: sizes.stuck for block, _ in stuck if block in mechanisms}
@@ -194,5 +197,7 @@ def inject_stuck(
     # Of a mechanism it is asked whether an alarm reports it; of permanent faults, what those would have done.
     asked = _ended(asked, whole=bool(everything))
     run_campaign(asked, place, resume=True, progress=progress, with_area=False)
+    if not redundant:
+        return None
     reported, injections = mechanism_counts(FinishedRun(place), built)
     return latent_coverage(name, reported, injections, campaign.confidence)

@@ -30,7 +30,9 @@ class LogicCover:
 
 @dataclass(frozen=True, slots=True)
 class PulseRates:
-    """Rates of pulses, or of permanent faults, in FIT; upper limits of blocks hold together, those of all logic by themselves.
+    """Rates of pulses, or of permanent faults, in FIT.
+
+    Upper limits of blocks hold together, those of all logic by themselves.
 
     Attributes:
         raw: Of all pulses.

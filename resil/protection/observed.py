@@ -9,8 +9,12 @@ from dataclasses import dataclass, field, replace
 from resil.protection.corners import CENTRE, Corner
 from resil.protection.logic import BlockLogic
 from resil.record.golden import GoldenComparison
+from resil.record.summary import Summary
+from resil.results.named_run import BASE_RATES
 from resil.stats.evidence import Evidence, PooledGroup
 
+# Rows whose sum is the rate of hazardous permanent faults: each at its own upper limit.
+_VIOLATING = ("single_point_permanent", "residual_permanent")
 _NOT_LOOKED_AT = GoldenComparison.none("it was not looked at")
 # Ends of the range of what hardened cells leave: `ObservedStratum.factors`.
 LEAST, STATED, MOST = range(3)
@@ -83,6 +87,35 @@ class Hangs:
 
 
 @dataclass(frozen=True, slots=True)
+class PermanentLimits:
+    """Limits of permanent faults of what was built, over the ranges of their base rates.
+
+    Attributes:
+        fit_hi: Upper limit of hazardous ones, in FIT.
+        spfm_lo: Lower limit of their single-point fault metric.
+    """
+
+    fit_hi: float
+    spfm_lo: float
+
+
+def permanent_limits(summary: Summary) -> PermanentLimits | None:
+    """Return what a safety verdict says of permanent faults; None where it says nothing."""
+    if summary.safety is None:
+        return None
+    rows = [summary.safety.rows]
+    rows += [own.rows for own in summary.safety.sensitivity if own.title.startswith(BASE_RATES)]
+    found = [{row.name: row for row in own} for own in rows]
+    metrics = [own["spfm_permanent"].lo for own in found if "spfm_permanent" in own]
+    rates = [own[name].hi for own in found for name in _VIOLATING if name in own]
+    if len(metrics) < len(rows) or len(rates) < len(_VIOLATING) * len(rows) or None in (*metrics, *rates):
+        return None
+    size = len(_VIOLATING)
+    sums = [sum(own or 0.0 for own in rates[i : i + size]) for i in range(0, len(rates), size)]
+    return PermanentLimits(max(sums), min(own or 0.0 for own in metrics))
+
+
+@dataclass(frozen=True, slots=True)
 class Observed:
     """What was found on one network that took no part in the choice.
 
@@ -98,6 +131,7 @@ class Observed:
         population: What all of this is about, in words: these inputs, or inputs like them.
         logic: Pulses in the logic of what was built, with limits at the joint confidence; None if none were
             injected.
+        permanent: Limits of its permanent faults, likewise; None if nothing is known of them.
     """
 
     network: str
@@ -110,6 +144,7 @@ class Observed:
     unprotected: tuple[ObservedStratum, ...] = ()
     population: str = ""
     logic: BlockLogic | None = None
+    permanent: PermanentLimits | None = None
 
 
 def evidence_of(

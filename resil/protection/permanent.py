@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Permanent faults beside upsets, where a limit of them is asked: the stuck bits and held pins of runs.
 
-Stuck bits are injections into the cells of storage that upsets struck, so a set is chosen and judged by them in
-the same way: half of them choose, half judge. Held pins are known by block, as pulses are.
+Stuck bits are injections into the cells of storage that upsets struck, so a set is chosen and judged by them
+in the same way: half of them choose, half judge. Held pins are known by block, as pulses are.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ def with_permanent(basis: Basis) -> Basis:
     known = {own.permanent is not None and own.permanent.logic is not None for own in networks}
     if len(known) > 1:
         raise ProtectionError(
-            "runs contradict each other: expected permanent faults of logic named by all of them, or by none, "
-            "found some; name a run as [safety] permanent_logic in each",
+            "runs contradict each other: expected permanent faults of logic named by all of them, or by "
+            "none, found some; name a run as [safety] permanent_logic in each",
             "safety.permanent_logic",
         )
     return replace(basis, networks=networks)
@@ -100,8 +100,8 @@ def _settings(found: Finished, campaign: Campaign) -> SafetySettings:
     if found.kind != RUN or safety is None or safety.permanent is None:
         raise ProtectionError(
             f"{found.path}: {asked}: expected a run whose [safety] permanent names one of stuck bits, found "
-            f"{'an estimate' if found.kind != RUN else 'none'}; name one and write the run anew with 'resil run "
-            "CAMPAIGN.toml --resume', or leave the limit out (--waive spfm_permanent)",
+            f"{'an estimate' if found.kind != RUN else 'none'}; name one and write the run anew with 'resil "
+            "run CAMPAIGN.toml --resume', or leave the limit out (--waive spfm_permanent)",
             "safety.permanent",
         )
     rows = () if found.summary.safety is None else found.summary.safety.rows

@@ -26,7 +26,7 @@ from resil.protection.build_rtl import was_changed
 from resil.protection.groups_to_build import protected_parts, watchdog_of
 from resil.protection.in_reset import reset_cycles
 from resil.protection.logic import block_logic
-from resil.protection.observed import Copies, Hangs, Observed, ObservedStratum
+from resil.protection.observed import Copies, Hangs, Observed, ObservedStratum, permanent_limits
 from resil.protection.options import WATCHDOG, OptionSet, ProtectionOption
 from resil.record.protection import Protection
 from resil.record.protection_build import AreaMeasured, AreaPredicted, Build, HardenedBits, RedundantBits
@@ -287,6 +287,7 @@ def observed_on(network: str, run: FinishedRun, built: BuiltProtection, campaign
         run.summary.golden.comparison,
         population=run.summary.verdict.population,
         logic=block_logic(run.summary),
+        permanent=permanent_limits(run.summary),
     )
 
 
@@ -388,8 +389,12 @@ def _waiting(
 
 
 def mechanism_counts(run: FinishedRun, built: BuiltProtection) -> tuple[int, int]:
-    """Return how many stuck bits of mechanisms an alarm reported, and how many there were."""
+    """Return how many stuck bits of mechanisms an alarm reported, and how many there were.
+
+    Words of memories with a code are none of them: they are looked at when they are read.
+    """
     rows = run.injections()
+    rows = rows[rows["kind"] != "sram"]
     rows = rows[rows["block"].isin([built.block, built.alerts, *filter(None, [built.timer])])]
     reported = (rows["alarm"] != "") | (rows["correction"] != "")
     return int(reported.sum()), len(rows)

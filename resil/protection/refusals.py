@@ -91,8 +91,28 @@ def _limits(plan: Protection, row: ConfirmingNetwork) -> list[str]:
         reasons.append(
             f"on {row.network} {left} of its FIT without protection is left, asked: {asked:.3%} or less"
         )
+    reasons += _permanent_limits(plan, row)
     if row.safety not in (None, "met"):
         reasons.append(f"on {row.network} the safety verdict is {row.safety}, asked: met")
+    return reasons
+
+
+def _permanent_limits(plan: Protection, row: ConfirmingNetwork) -> list[str]:
+    most, target = plan.permanent_fit_target, plan.permanent_spfm_target
+    fit, least = row.permanent_fit_hi, row.permanent_spfm_lo
+    if not plan.asks_of_permanent:
+        return []
+    if fit is None or least is None:
+        return [f"on {row.network} nothing is known of permanent faults, of which a limit was asked"]
+    reasons = []
+    if most is not None and fit > most:
+        reasons.append(
+            f"on {row.network} at most {fit:.3g} FIT of permanent faults, asked: {most:g} FIT or less"
+        )
+    if target is not None and least < target:
+        reasons.append(
+            f"on {row.network} SPFM of permanent faults of at least {least:.3%}, asked: {target:.3%} or more"
+        )
     return reasons
 
 

@@ -40,6 +40,7 @@ from resil.protection.planned_upsets import Allowed, inputs_asked, planned_upset
 from resil.protection.predictions import weak_reserve
 from resil.protection.read_back import BuiltProtection, read_built
 from resil.protection.sample_size import POWER
+from resil.protection.sensitive import asks_of_hazards
 from resil.protection.unused_networks import (
     asked_work,
     fresh_works,
@@ -68,6 +69,7 @@ _CHANGED = "the RTL was changed since it was built: proofs and area are of anoth
 _PROMISED = (
     *("name", "basis", "choices", "groups", "mechanisms", "networks", "hold_out", "logic"),
     *("budget_fit", "spfm_target", "fit_share_target", "due_fit_target", "fit", "fit_hi", "spfm", "spfm_lo"),
+    *("permanent_fit_target", "permanent_spfm_target"),
 )
 
 
@@ -100,6 +102,12 @@ def verify_build(
         ConsistencyError: Without a fault the protected design does something else than the source.
         HarnessError, NetworkError: The target or a network cannot be used.
     """
+    if plan.asks_of_permanent and not (asks_of_hazards(plan) or plan.due_fit_target is not None):
+        raise StoreError(
+            f"{folder}: expected a plan with a limit of upsets to confirm, found limits of permanent faults "
+            "alone, by which no hold-out network can be shown to refuse a set; ask for a limit of upsets, too",
+            "--verify",
+        )
     chose = [load_campaign(run_dir / CAMPAIGN).with_workers(wanted.workers) for run_dir in run_dirs]
     campaign = chose[0]
     known = load_options(wanted.options).for_clusters(campaign.faults.clusters)
@@ -130,7 +138,8 @@ def verify_build(
     permanent = campaign.safety is not None and campaign.safety.permanent is not None
     struck = struck_in_logic(campaign.safety)
     # Limits of logic, as the safety verdict has them, hold for all networks together.
-    joint = 1.0 - (1.0 - confidence) / len(works) if plan.logic is not None else confidence
+    counted = plan.logic is not None or plan.asks_of_permanent
+    joint = 1.0 - (1.0 - confidence) / len(works) if counted else confidence
     for name, work in works.items():
         place = folder / CONFIRMATION / name
         own = replace(work, seed=seed, target=built.confirm_target, safety=None)

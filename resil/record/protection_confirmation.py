@@ -67,6 +67,11 @@ class ConfirmingNetwork(MeasuredRates):
     injected, and all is of storage alone."""
     logic_fit_hi: Amount | None
     """Their upper limit at the corner that decides."""
+    permanent_fit_hi: Amount | None
+    """Upper limit of hazardous permanent faults of what was built, at the worst corner of the base rates; null
+    if the plan asks nothing of them, or nothing is known."""
+    permanent_spfm_lo: Share | None
+    """The least lower limit of the single-point fault metric of permanent faults over these corners; likewise."""
     due_fit_hi: Amount
     """Upper limit of detected failures."""
     confidence: Share
@@ -246,10 +251,10 @@ class Confirmation(NewData, Document):
     """
 
     FILE: ClassVar[str] = "confirmation.json"
-    SCHEMA: ClassVar[Literal[5]] = 5
+    SCHEMA: ClassVar[Literal[6]] = 6
     REMEDY: ClassVar[str] = "move the folder of the build away, build it again and inject into that"
 
-    schema_number: Literal[5] = Field(alias="schema")
+    schema_number: Literal[6] = Field(alias="schema")
     """Of this file: another one is of another version, and is refused."""
     plan: str
     """Name of the plan."""

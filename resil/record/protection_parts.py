@@ -172,7 +172,7 @@ class LogicLeft(Typed):
 
 
 class PermanentLeft(Typed):
-    """What a set leaves of permanent faults, by stuck bits that did not choose and held pins. Rates in FIT."""
+    """What a set leaves of permanent faults, by held pins and stuck bits that did not choose. In FIT."""
 
     injections: Count
     """Stuck bits that judge."""
@@ -259,7 +259,7 @@ class JudgedNetwork(Typed):
     corner_spfm_lo: Share | None
     """The least lower limit of the single-point fault metric over all corners."""
     permanent: PermanentLeft | None
-    """The same of permanent faults; null where no limit of them was asked: nothing was chosen against them."""
+    """The same of permanent faults; null where no limit of them was asked: then nothing was chosen for it."""
     missed: tuple[str, ...]
     """Targets that are not shown to be kept at every corner, in words."""
 

@@ -14,7 +14,7 @@ from resil.stats.safety import LatentPins
 NO_PERMANENT = "No stuck-at campaign was given ([safety] permanent)."
 NO_LOGIC = "transients in logic ([safety] logic names no run of them)"
 NO_PERMANENT_LOGIC = "permanent faults of logic ([safety] permanent_logic names no run of them)"
-_RATES = "base rates of permanent faults"
+BASE_RATES = "base rates of permanent faults"
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class NamedRun:
         pins: What pairs of faults say of the gates of mechanisms; None if no answer of them is named.
         gates: Alarms of mechanisms of which gates were injected into, not flip-flops alone.
         named: Alarms of all mechanisms whose storage is named.
-        uncounted: Paths of mechanisms at or below which nothing was injected into, neither storage nor a cell.
+        uncounted: Paths of mechanisms at or below which nothing was struck, neither storage nor a cell.
     """
 
     evidence: Evidence
@@ -53,12 +53,12 @@ class NamedRun:
 
     @property
     def unknown_mechanisms(self) -> str:
-        """Why nothing is known of the latent faults of some mechanisms, in a sentence; "" if all are known."""
+        """Why nothing is known of latent faults of some mechanisms, in a sentence; "" if all are known."""
         if not self.uncounted:
             return ""
         said = (
-            f"No fault at or below {', '.join(sorted(self.uncounted))} is in the runs, so nothing is known of "
-            "latent faults there."
+            f"No fault at or below {', '.join(sorted(self.uncounted))} is in the runs, so nothing is known "
+            "of latent faults there."
         )
         asked = "Name a run of stuck pins ([safety] permanent_logic)." if self.without else ""
         return f"{said} {asked}".rstrip()
@@ -127,6 +127,6 @@ def _corners(
     if not storage or not logic:
         return {title: dict(own) for title, own in {**storage, **logic}.items()}
     return {
-        f"{one} and {other.removeprefix(_RATES).strip()}": {**factors, **more}
+        f"{one} and {other.removeprefix(BASE_RATES).strip()}": {**factors, **more}
         for (one, factors), (other, more) in product(storage.items(), logic.items())
     }

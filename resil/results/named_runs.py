@@ -30,7 +30,7 @@ from resil.folder.store import INJECTIONS, SITES, STRATA, recorded_definition
 from resil.folder.strata_file import read_strata
 from resil.record.blocks import LOGIC, NO_SITES, RecordedStratum
 from resil.record.summary import Summary
-from resil.results.named_run import NO_PERMANENT, NO_PERMANENT_LOGIC, NamedRun, NamedRuns
+from resil.results.named_run import BASE_RATES, NO_PERMANENT, NO_PERMANENT_LOGIC, NamedRun, NamedRuns
 from resil.results.pair_evidence import latent_pins
 from resil.results.sampling_facts import beyond_sample
 from resil.rtl_harness.design.sites import Hardware
@@ -454,7 +454,7 @@ def base_rate_ends(summary: Summary, of: str = "") -> dict[str, dict[str, float]
             if entry.quantity == (BRIDGE if bridges else QUANTITIES[kind]):
                 factors["lowest"][kind] = entry.low / entry.value
                 factors["highest"][kind] = entry.high / entry.value
-    return {f"base rates of permanent faults{of} {end}": own for end, own in factors.items() if own}
+    return {f"{BASE_RATES}{of} {end}": own for end, own in factors.items() if own}
 
 
 def _origin(found: Finished, role: _Role, rates: _Rates) -> str:

@@ -26,6 +26,8 @@ MEASURED = ConfirmingNetwork(
     safety=None,
     logic_fit=None,
     logic_fit_hi=None,
+    permanent_fit_hi=None,
+    permanent_spfm_lo=None,
     hangs=None,
     hangs_reported=None,
 )

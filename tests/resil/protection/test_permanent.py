@@ -14,16 +14,19 @@ from hypothesis import strategies as st
 
 from resil.protection.assumptions import assumptions
 from resil.protection.choose import Chooser, choose, judged_on
+from resil.protection.confirm import confirmation
 from resil.protection.corners import Corner, with_logic
 from resil.protection.effects import Effect
 from resil.protection.items import NPU, Item, covered_logic, what_is_left
+from resil.protection.observed import Observed, ObservedStratum, PermanentLimits, permanent_limits
 from resil.protection.options import ProtectionError, load_options
 from resil.protection.risks import OUTCOME_KINDS
 from resil.protection.targets import Targets, joined, limits_of
 from resil.protection.unit_plan import _network
 from resil.protection.units import Granularity
 from resil.record.protection_parts import NOT_PERMANENT
-from tests.resil.protection.designs import SUMMARY, design_of, network_of, rates_of, storage_of
+from resil.stats.evidence import PooledGroup
+from tests.resil.protection.designs import SUMMARY, design_of, network_of, rates_of
 from tests.resil.protection.plans import judged, plan_of
 from tests.resil.protection.test_choose import stored
 from tests.resil.protection.test_logic import BLOCKS, HAZARDOUS, OPTIONS, SMALL, STORAGE, logic_of
@@ -104,7 +107,7 @@ def test_a_watchdog_is_credited_with_no_permanent_hang():
 
 
 def least_by_force(design, upset, rates, stuck, bits, logic, targets, reserve):
-    """Least area among all sets: upsets as they were, stuck bits and pins reckoned bit by bit, block by block."""
+    """Least area among all sets: stuck bits reckoned bit by bit, pins block by block."""
     known = design.options.options
     groups = [None, *(o for o in known.values() if "group" in o.units)]
     memories = [None, *(o for o in known.values() if "memory" in o.units)]
@@ -300,6 +303,46 @@ def test_a_plan_says_that_it_was_not_chosen_against_permanent_faults():
     assert row.permanent is not None
     assert "permanent faults:" in plan_of(networks=(row,), permanent_spfm_target=0.5).permanent_text
     assert judged(1.0).permanent is None
+
+
+def test_a_limit_of_permanent_faults_is_refused_unless_new_injections_keep_it():
+    """The fault: a set that was chosen against permanent faults was confirmed by upsets alone."""
+    strata = (ObservedStratum(PooledGroup("cc", "ff", 8.0, {"masked": 9990, "hang": 10})),)
+    bare = (ObservedStratum(PooledGroup("cc", "ff", 8.0, {"masked": 900, "hang": 100})),)
+    plan = plan_of(fit=0.008, fit_hi=0.012, budget_fit=0.03)
+
+    def reasons(limits, **asked):
+        observed = [Observed("other", strata, (), unprotected=bare, permanent=limits)]
+        return confirmation(plan.changed(**asked), observed, set(HAZARDOUS), 0.95, {}).reasons
+
+    good, bad = PermanentLimits(0.1, 0.95), PermanentLimits(0.3, 0.85)
+    asked = {"permanent_fit_target": 0.2, "permanent_spfm_target": 0.9}
+    assert reasons(None) == reasons(bad) == ()
+    assert reasons(good, **asked) == ()
+    assert "nothing is known of permanent faults" in reasons(None, **asked)[0]
+    fit, spfm = reasons(bad, **asked)
+    assert "at most 0.3 FIT of permanent faults, asked: 0.2" in fit
+    assert "SPFM of permanent faults of at least 85.000%, asked: 90.000%" in spfm
+
+
+def test_limits_of_permanent_faults_are_those_of_the_worst_base_rates():
+    def rows(spfm, single, residual):
+        found = {"spfm_permanent": (spfm, 1.0), "single_point_permanent": (0.0, single)}
+        found |= {"residual_permanent": (0.0, residual)}
+        return tuple(SimpleNamespace(name=name, lo=lo, hi=hi) for name, (lo, hi) in found.items())
+
+    def of(*variations, centre=(0.95, 0.1, 0.0)):
+        again = [SimpleNamespace(title=title, rows=rows(*own)) for title, own in variations]
+        return permanent_limits(
+            SimpleNamespace(safety=SimpleNamespace(rows=rows(*centre), sensitivity=again))
+        )
+
+    high, low = ("base rates of permanent faults highest", "base rates of permanent faults lowest")
+    assert of() == PermanentLimits(0.1, 0.95)
+    assert of((high, (0.93, 0.4, 0.2)), (low, (0.9, 0.01, 0.0))) == PermanentLimits(pytest.approx(0.6), 0.9)
+    assert of(("detection not credited", (0.1, 9.0, 9.0))) == PermanentLimits(0.1, 0.95)
+    assert of((high, (None, None, None))) is None
+    assert permanent_limits(SimpleNamespace(safety=None)) is None
 
 
 def test_what_a_campaign_claims_of_permanent_faults_is_a_limit_unless_it_is_waived():

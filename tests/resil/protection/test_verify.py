@@ -249,6 +249,44 @@ def test_logic_that_a_mechanism_adds_is_seen_by_pulses_alone(made, tmp_path, mon
     assert "in storage, and at most" in confirmation_line(state(tmp_path))
 
 
+def test_limits_of_permanent_faults_are_confirmed_by_stuck_bits_in_what_was_built(
+    made, tmp_path, monkeypatch
+):
+    """The fault: a set that was chosen against permanent faults was confirmed by upsets alone."""
+    monkeypatch.setenv("RESIL_DATA", str(tmp_path / "data"))
+    for name in ("a.hex", "b.hex", "b.toml", "options.toml"):
+        shutil.copy(made / name, tmp_path)
+    text = (made / "a.toml").read_text()
+    stuck = text.replace('["ff"]', '["ff"]\nmodel = "stuck_at"').replace("= 1500", "= 600")
+    (tmp_path / "stuck.toml").write_text(stuck)
+    named = '[safety]\nclaims = ["spfm_transient"]\nspfm = 0.1\npermanent = "stuck"\nleft_out = "a test"\n'
+    (tmp_path / "a.toml").write_text(f"{text}\n{named}")
+    for file, out in (("stuck.toml", "stuck"), ("a.toml", "run")):
+        main(["run", str(tmp_path / file), "--out", str(tmp_path / out), "--quiet"])
+    asked = ["--budget-fit", "0.0055", "--waive", "spfm", "--options", str(tmp_path / "options.toml")]
+    asked += [
+        "--granularity",
+        "block",
+        "--permanent-fit",
+        "0.02",
+        "--build",
+        str(tmp_path / "built"),
+        "--quiet",
+    ]
+    assert main(["protect", str(tmp_path / "run"), *asked]) == 0
+    plan = plan_of(tmp_path)
+    assert plan.networks[0].permanent.corner_fit_hi <= 0.02 < plan.networks[0].permanent.fit_before
+    only = plan.changed(budget_fit=None)
+    with pytest.raises(StoreError, match="limits of permanent faults alone"):
+        verified(tmp_path, sizes=FEW, plan=only)
+    found = verified(tmp_path, sizes=FEW)
+    (row,) = found.networks
+    assert row.permanent_spfm_lo < 1.0
+    assert 0.0 < row.permanent_fit_hi
+    lost = [reason for reason in found.reasons if "permanent" in reason]
+    assert bool(lost) == (row.permanent_fit_hi > 0.02)
+
+
 def elsewhere(folder):
     """All of it under another name, as it was before it was looked at."""
     other = folder.with_name(f"{folder.name}-elsewhere")

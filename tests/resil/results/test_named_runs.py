@@ -227,6 +227,79 @@ def test_a_budget_that_storage_alone_keeps_is_kept_with_logic(folder, pulses, ca
     assert json.loads(capsys.readouterr().out)["area_added"] < found["area_added"]
 
 
+PERMANENT = {'permanent = "stuck"': 'permanent = "stuck"\npermanent_logic = "pins"'}
+
+
+def chosen(folder, capsys, *asked):
+    capsys.readouterr()
+    code = main(["protect", str(folder / "upsets"), *asked, "--json", "--quiet"])
+    out = capsys.readouterr()
+    return code, json.loads(out.out) if out.out else out.err
+
+
+def test_a_claimed_limit_of_permanent_faults_is_one_of_the_choice(folder, pins, capsys):
+    """The fault: storage was chosen for upsets, and the SPFM of permanent faults was no target of it."""
+    _, summary, rows = judge(folder, {**PERMANENT, 'asil = "B"': "spfm = 0.4\nlfm = 0.1"})
+    before = rows["spfm_permanent"]
+    assert before["lo"] < 0.4
+    code, plan = chosen(folder, capsys, "--budget-fit", "1e9")
+    assert code == ExitCode.MET
+    assert plan["permanent_spfm_target"] == 0.4
+    (own,) = plan["networks"]
+    assert own["permanent"]["corner_spfm_lo"] >= 0.4
+    assert own["permanent"]["copied"]
+    shares = {o["block"]: o for o in summary["logic"] if o["faults"] == "permanent"}
+    left = sum(
+        o["logic_fit"] * (0.02 if name in own["permanent"]["copied"] else 1.0)
+        for name, o in shares.items()
+        if name != "total"
+    )
+    assert own["permanent"]["logic_fit"] == pytest.approx(left)
+    code, waived = chosen(folder, capsys, "--budget-fit", "1e9", "--waive", "spfm_permanent")
+    assert (code, waived["networks"][0]["permanent"]) == (ExitCode.MET, None)
+    assert waived["area_added"] < plan["area_added"]
+    assert "SPFM of permanent faults of at least 0.4 is waived" in waived["waived"][0]
+    assert "Not chosen against permanent faults" in "".join(waived["assumptions"])
+
+
+def test_without_stuck_pins_permanent_faults_are_those_of_storage_and_it_is_said(folder, pins, capsys):
+    judge(folder, {'asil = "B"': "spfm = 0.4\nlfm = 0.1"})
+    waived = ("--waive", "spfm", "--waive", "spfm_permanent")
+    code, plan = chosen(folder, capsys, "--permanent-fit", "0.01", *waived)
+    assert code == ExitCode.MET
+    (own,) = plan["networks"]
+    assert own["permanent"]["logic_fit"] is None
+    assert own["permanent"]["corner_fit_hi"] <= 0.01
+    assert any("No run of stuck pins is named" in text for text in plan["assumptions"])
+
+
+def test_a_limit_of_permanent_faults_without_a_run_of_them_is_refused(folder, pins, capsys):
+    """The faults: the limit was kept by a set of which nothing is known, or by another run than was judged."""
+    judge(folder, PERMANENT)
+    kept = folder / "stuck"
+    aside = folder / "aside"
+    kept.rename(aside)
+    text = (folder / "stuck.toml").read_text().replace("injections = 400", "injections = 700")
+    (folder / "more.toml").write_text(text)
+    assert main(["run", str(folder / "more.toml"), "--out", str(kept), "--quiet"]) == 0
+    try:
+        code, said = chosen(folder, capsys, "--budget-fit", "1e9", "--permanent-fit", "1")
+        assert code == 2
+        assert "that run has changed since" in said
+    finally:
+        shutil.rmtree(kept)
+        aside.rename(kept)
+    judge(folder, {'permanent = "stuck"': 'permanent = "nowhere"'})
+    code, said = chosen(folder, capsys, "--budget-fit", "1e9", "--permanent-fit", "1")
+    assert code == 2
+    assert "expected what its [safety] permanent says of stuck bits, found nothing" in said
+    lines = {'permanent = "stuck"\n': "", '"spfm_permanent", "lfm_permanent", "pmhf_share", ': ""}
+    judge(folder, lines)
+    code, said = chosen(folder, capsys, "--budget-fit", "1e9", "--permanent-fit", "1")
+    assert code == 2
+    assert "names one of stuck bits, found none" in said
+
+
 def test_derated_rates_are_taken_if_they_are_asked_for(folder, pulses):
     named = {'permanent = "stuck"': 'permanent = "stuck"\nlogic = "pulses"\nderated = true'}
     _, summary, rows = judge(folder, named)
