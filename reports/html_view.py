@@ -24,7 +24,7 @@ from resil.reports.figures import MOST_MEMORIES
 from resil.reports.narrative import heading, meaning, protection_meaning
 from resil.reports.safety import HEADINGS as SAFETY_HEADINGS
 from resil.reports.safety import logic_table, sensitivity_table
-from resil.reports.tables import operation_table, storage_counts, storage_table
+from resil.reports.tables import logic_counts, operation_table, storage_counts, storage_table
 
 _MOST_POINTS = 40
 
@@ -124,7 +124,12 @@ def _tiles(summary: Summary) -> list[tuple[str, Value, str]]:
     seconds = f"{numbers.duration(campaign.seconds)}, {campaign.engine}, {campaign.workers} workers"
     macros = f"{numbers.count(target.macro_bits)} more in SRAM macros, " if target.macro_bits else ""
     memory = "; ".join(
-        [f"{macros}and {numbers.count(target.sram_bits)} memory bits", *storage_counts(target), area]
+        [
+            f"{macros}and {numbers.count(target.sram_bits)} memory bits",
+            *storage_counts(target),
+            *logic_counts(summary),
+            area,
+        ]
     )
     technology = f"{summary.technology.name}, {summary.technology.node}"
     tiles = [

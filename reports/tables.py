@@ -79,7 +79,7 @@ def block_table(summary: Summary) -> Table:
         )
         for block in (*summary.blocks, summary.total)
     )
-    title = "; ".join(["Outcomes by block", *storage_counts(summary.target)])
+    title = "; ".join(["Outcomes by block", *storage_counts(summary.target), *logic_counts(summary)])
     return Table(title, columns, rows, totals=1)
 
 
@@ -99,6 +99,15 @@ def storage_counts(target: TargetRecord) -> list[str]:
         for kind, bits, source in counts
         if bits != source
     ]
+
+
+def logic_counts(summary: Summary) -> list[str]:
+    """Say how many faults there are in logic, and how many classes of equivalent ones."""
+    own = summary.target.logic_faults
+    if own is None:
+        return []
+    what = {"set": "pulses of a cycle", "open": "open inputs"}.get(summary.campaign.fault_model, "stuck pins")
+    return [f"{numbers.count(own.faults)} {what} in {numbers.count(own.classes)} classes of equal faults"]
 
 
 def fit_table(summary: Summary) -> Table:

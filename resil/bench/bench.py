@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from resil.bench.identity import Identity
+from resil.record.campaign_facts import LogicFaultCounts
 from resil.record.golden import GoldenComparison
 from resil.rtl_harness.design.sites import SiteTable
 from resil.rtl_harness.design.target import Parameters
@@ -18,6 +19,7 @@ Describe = Callable[[int, Corruption], str]
 Compare = Callable[[Sequence[bytes]], GoldenComparison]
 InReset = Callable[[], tuple[Truths, ...]]
 GatePlaces = Callable[[], Iterable[str]]
+LogicFaults = Callable[[], LogicFaultCounts | None]
 
 
 def never_in_reset() -> tuple[Truths, ...]:
@@ -28,6 +30,11 @@ def never_in_reset() -> tuple[Truths, ...]:
 def no_gate_places() -> Iterable[str]:
     """Return nothing: of no gates it is known where they lie."""
     return ()
+
+
+def no_logic_faults() -> LogicFaultCounts | None:
+    """Return nothing: no fault strikes logic."""
+    return None
 
 
 def say_nothing(_position: int, _corruption: Corruption) -> str:
@@ -188,6 +195,7 @@ class Bench:
             nothing where none drives it, or where several clocks do.
         gate_places: Returns the paths at which synthesis keeps what lies below apart, so that gates are known
             by them.
+        logic_faults: Counts the faults in logic, and their classes, that the campaign draws from.
     """
 
     network: NetworkFacts
@@ -217,3 +225,4 @@ class Bench:
     cycles: tuple[int, ...] = ()
     in_reset: InReset = never_in_reset
     gate_places: GatePlaces = no_gate_places
+    logic_faults: LogicFaults = no_logic_faults

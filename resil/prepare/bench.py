@@ -125,6 +125,7 @@ def prepare(campaign: Campaign, progress: Progress, *, simulates: bool = False) 
         cycles=() if found.closed is None else found.closed.run_cycles,
         in_reset=lambda: _in_reset(found.closed),
         gate_places=lambda: gate_places(target, elaboration),
+        logic_faults=lambda: logic.counted(campaign.faults.model) if campaign.faults.logic else None,
     )
 
 

@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from resil.campaign.campaign import Campaign
-from resil.campaign.fault_settings import OPEN, STUCK_AT
+from resil.campaign.fault_settings import OPEN, PULSE, STUCK_AT
 from resil.campaign.technology_settings import BY
 from resil.errors import CampaignError
 from resil.prepare.identity import digest_of
 from resil.prepare.targets import driven_by_test, storage_of, targeted, with_known_hardware, work_on
 from resil.progress import Progress
 from resil.record.blocks import NO_SITES
+from resil.record.campaign_facts import LogicFaultCounts
 from resil.rtl_harness.cache import observe_builds
 from resil.rtl_harness.design.area_library import library_text
 from resil.rtl_harness.design.elaboration import Elaboration
@@ -126,6 +127,27 @@ class NetlistSites:
     digest: str
     bridges: Bridges | None = None
     relative: Mapping[str, float] = field(default_factory=dict)
+
+    def counted(self, model: str) -> LogicFaultCounts | None:
+        """Return how many faults of a model there are at the sites, and in how many classes; None of bridges.
+
+        Of open inputs none stands for another: what they keep of the cycle before is each one's own.
+        """
+        import numpy as np
+
+        from resil.rtl_harness.logic.collapse import collapsed_pins, collapsed_pulses
+
+        if self.bridges is not None:
+            return None
+        pins = self.sites.pins
+        if model == OPEN:
+            return LogicFaultCounts(faults=2 * len(pins), classes=2 * len(pins))
+        if model == PULSE:
+            found = collapsed_pulses(self.netlist, self.sites)
+            return LogicFaultCounts(faults=found.faults, classes=found.classes)
+        held = collapsed_pins(self.netlist).representative
+        there = np.concatenate((2 * pins, 2 * pins + 1))
+        return LogicFaultCounts(faults=len(there), classes=len(np.unique(held[there])))
 
     @property
     def remarks(self) -> tuple[str, ...]:

@@ -96,6 +96,15 @@ class NetworkRecord(Typed):
     """What was done to the network so that the target can run it."""
 
 
+class LogicFaultCounts(Typed):
+    """Faults that may be drawn in logic, before and after those are joined that are one by the structure."""
+
+    faults: Count
+    """Each site with each value that it may be held, or open, at; of pulses the sites, in one cycle."""
+    classes: Count
+    """Classes of structurally equivalent ones: what comes of one member comes of all, and each counts."""
+
+
 class TargetRecord(StoredBits):
     """The hardware."""
 
@@ -115,6 +124,8 @@ class TargetRecord(StoredBits):
     """Blocks in words."""
     parameters: Mapping[str, int | str]
     """Parameters of the top module; a literal of SystemVerilog is a string, `"8'hff"`."""
+    logic_faults: LogicFaultCounts | None
+    """Faults in logic, of the campaign's model; null if it strikes none there, or bridges."""
 
     @property
     def settings(self) -> str:

@@ -146,12 +146,12 @@ class Summary(Document):
     """The results of a run, or of an estimate, in which nothing was injected and a model foresees them."""
 
     FILE: ClassVar[str] = "summary.json"
-    SCHEMA: ClassVar[Literal[10]] = 10
+    SCHEMA: ClassVar[Literal[11]] = 11
     REMEDY: ClassVar[str] = (
         "the file is damaged or of another version: write it anew with 'resil run CAMPAIGN.toml --resume'"
     )
 
-    schema_number: Literal[10] = Field(alias="schema")
+    schema_number: Literal[11] = Field(alias="schema")
     """Of this file: another one is of another version, and is refused."""
     estimate: EstimateRecord | None
     """What an estimate rests on; null of a run."""

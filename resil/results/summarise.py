@@ -206,6 +206,7 @@ def _target(bench: Bench, area: AreaFacts, stored: Mapping[str, int]) -> TargetR
             "area_library": area.library,
             "titles": dict(bench.titles),
             "parameters": dict(bench.parameters),
+            "logic_faults": bench.logic_faults(),
         }
     )
 

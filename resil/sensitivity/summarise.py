@@ -145,6 +145,7 @@ def _target(
             "area_unit": whole[2],
             "area_library": None,
             "titles": dict(target.titles),
+            "logic_faults": None,
             "parameters": dict(target.parameters),
         }
     )

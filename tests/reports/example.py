@@ -220,7 +220,7 @@ def example_summary(
         if not row["injections"]:
             row.update(dict.fromkeys(FIGURES))
     return {
-        "schema": 10,
+        "schema": 11,
         "estimate": None,
         "campaign": {
             "name": "digits on ethos-u55-32",
@@ -256,6 +256,7 @@ def example_summary(
             "area": total["area"],
             "area_unit": "GE",
             "area_library": None,
+            "logic_faults": None,
             "titles": {},
             "parameters": {},
         },
@@ -484,7 +485,7 @@ def example_protection(summary: dict[str, Any], budget: float = 0.01) -> dict[st
     choices = [_choice(row, options[chosen[row["block"]]]) for row in rows] if fitting else []
     lockstep = sum(_option_area(row, options["duplicate"]) for row in rows) / area
     return {
-        "schema": 12,
+        "schema": 13,
         "name": "example",
         "basis": {"summary": "0" * 64, "injections": summary["total"]["injections"]},
         "based_on": [],
@@ -497,6 +498,8 @@ def example_protection(summary: dict[str, Any], budget: float = 0.01) -> dict[st
         "spfm_target": None,
         "fit_share_target": None,
         "due_fit_target": None,
+        "permanent_fit_target": None,
+        "permanent_spfm_target": None,
         "waived": [],
         "reason": "" if fitting else "no set of options keeps the targets",
         "reserve": 1.0,
