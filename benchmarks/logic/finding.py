@@ -170,9 +170,7 @@ def _permanent_shares(summary: dict[str, Any]) -> None:
         ]
         print(f"| {' | '.join((row['block'], *places, share))} |")
     total = next(r for r in summary["logic"] if (r["faults"], r["block"]) == ("permanent", "total"))
-    print(
-        f"\nends of the base rates of logic: {total['logic_lowest']:.3g} and {total['logic_highest']:.3g}"
-    )
+    print(f"\nends of the base rates of logic: {total['logic_lowest']:.3g} and {total['logic_highest']:.3g}")
     print("\n| row | value | lower limit | upper limit | state |")
     print("|---" * 5 + "|")
     for row in summary["safety"]["rows"]:

@@ -16,7 +16,8 @@ _MECHANISM = KeyTable(
         Key(
             "storage",
             "list of strings",
-            "Paths of its own storage: what begins with one of them belongs to it.",
+            "Paths of what it consists of: storage, or blocks of the target file. What lies at or below one "
+            "of them belongs to it, cells too. A comparator that stores nothing is named as a block.",
             (),
         ),
     ),

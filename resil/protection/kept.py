@@ -26,8 +26,8 @@ def kept_choice(
         plans = [kept_plan(own.path, name) for own in found]
     except StoreError:
         return None
-    limits = (asked.budget_fit, asked.spfm, asked.fit_share, asked.due_fit)
-    limits = (*limits, asked.permanent_fit, asked.permanent_spfm, asked.waived)
+    own = (asked.budget_fit, asked.spfm, asked.fit_share, asked.due_fit)
+    limits = (*own, asked.permanent_fit, asked.permanent_spfm, asked.waived)
     for plan in plans:
         kept = (*(getattr(plan, key) for key in TARGETS), plan.waived)
         same = kept == limits and plan.granularity == granularity and not plan.models

@@ -105,7 +105,7 @@ def verify_build(
     if plan.asks_of_permanent and not (asks_of_hazards(plan) or plan.due_fit_target is not None):
         raise StoreError(
             f"{folder}: expected a plan with a limit of upsets to confirm, found limits of permanent faults "
-            "alone, by which no hold-out network can be shown to refuse a set; ask for a limit of upsets, too",
+            "alone, by which no hold-out network can be shown to refuse a set; ask for one of upsets, too",
             "--verify",
         )
     chose = [load_campaign(run_dir / CAMPAIGN).with_workers(wanted.workers) for run_dir in run_dirs]

@@ -68,10 +68,10 @@ class ConfirmingNetwork(MeasuredRates):
     logic_fit_hi: Amount | None
     """Their upper limit at the corner that decides."""
     permanent_fit_hi: Amount | None
-    """Upper limit of hazardous permanent faults of what was built, at the worst corner of the base rates; null
-    if the plan asks nothing of them, or nothing is known."""
+    """Upper limit of hazardous permanent faults of what was built, at the worst corner of the base rates;
+    null if nothing is known of them."""
     permanent_spfm_lo: Share | None
-    """The least lower limit of the single-point fault metric of permanent faults over these corners; likewise."""
+    """The least lower limit of their single-point fault metric over these corners; likewise."""
     due_fit_hi: Amount
     """Upper limit of detected failures."""
     confidence: Share

@@ -224,7 +224,7 @@ def _disjoint(on: Sequence[Sequence[str]]) -> bool:
 def _protection(section: Section, there: bool, works: Sequence[StudyWork]) -> ProtectionWanted | None:
     wanted = section.flag("wanted", default=there)
     granularity = section.choice("granularity")
-    fit, spfm, share, due, *permanent = (
+    fit, spfm, share, due, stuck, stuck_spfm = (
         section.number(key.name) if section.has(key.name) else None for key in LIMITS
     )
     options = section.path("options", "a file of protection options") if section.has("options") else None
@@ -233,7 +233,7 @@ def _protection(section: Section, there: bool, works: Sequence[StudyWork]) -> Pr
     if unknown := [name for name in waive if name not in WAIVABLE]:
         section.wrong("waive", f"any of {', '.join(WAIVABLE)}", f'"{unknown[0]}"', "correct it")
     section.finish()
-    targets = Targets(fit, spfm, share, due, *permanent, waive=waive)
+    targets = Targets(fit, spfm, share, due, stuck, stuck_spfm, waive)
     return ProtectionWanted(Granularity(granularity), targets, options, verify) if wanted else None
 
 

@@ -282,7 +282,7 @@ def test_limits_of_permanent_faults_are_confirmed_by_stuck_bits_in_what_was_buil
     found = verified(tmp_path, sizes=FEW)
     (row,) = found.networks
     assert row.permanent_spfm_lo < 1.0
-    assert 0.0 < row.permanent_fit_hi
+    assert row.permanent_fit_hi > 0.0
     lost = [reason for reason in found.reasons if "permanent" in reason]
     assert bool(lost) == (row.permanent_fit_hi > 0.02)
 

@@ -274,7 +274,7 @@ def test_without_stuck_pins_permanent_faults_are_those_of_storage_and_it_is_said
 
 
 def test_a_limit_of_permanent_faults_without_a_run_of_them_is_refused(folder, pins, capsys):
-    """The faults: the limit was kept by a set of which nothing is known, or by another run than was judged."""
+    """The faults: a limit was kept by a set of which nothing is known, or by another run than was judged."""
     judge(folder, PERMANENT)
     kept = folder / "stuck"
     aside = folder / "aside"
