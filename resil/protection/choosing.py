@@ -18,7 +18,7 @@ from resil.protection.hold_out import on_hold_out
 from resil.protection.items import ProtectableDesign
 from resil.protection.kept import kept_choice
 from resil.protection.options import ERROR_FLAG, OptionSet, ProtectionError, load_options
-from resil.protection.permanent import with_permanent
+from resil.protection.permanent import require_permanent, with_permanent
 from resil.protection.prior_counts import prior_counts
 from resil.protection.targets import Targets, asked_of
 from resil.protection.unit_plan import Origin, unit_plan
@@ -134,6 +134,8 @@ def _read(
     alone = granularity is Granularity.BLOCK and len(found) == 1 and not models
     if alone and known and not (found[0].kind == RUN and _any_shares(found[0])):
         return basis_of_limits(found[0], options)
+    if permanent:
+        require_permanent(found)
     for own in found:
         if own.kind != RUN:
             finished_run(own.path)

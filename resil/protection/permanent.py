@@ -59,6 +59,12 @@ def with_permanent(basis: Basis) -> Basis:
     return replace(basis, networks=networks)
 
 
+def require_permanent(found: Sequence[Finished]) -> None:
+    """Raise ProtectionError unless all results are of runs whose verdicts know permanent faults."""
+    for own in found:
+        _settings(own, load_campaign(own.path / CAMPAIGN))
+
+
 def _permanent(basis: Basis, network: Network, found: Finished) -> Network:
     campaign = load_campaign(found.path / CAMPAIGN)
     safety = _settings(found, campaign)

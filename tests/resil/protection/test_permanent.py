@@ -20,12 +20,15 @@ from resil.protection.effects import Effect
 from resil.protection.items import NPU, Item, covered_logic, what_is_left
 from resil.protection.observed import Observed, ObservedStratum, PermanentLimits, permanent_limits
 from resil.protection.options import ProtectionError, load_options
+from resil.protection.permanent import require_permanent
 from resil.protection.risks import OUTCOME_KINDS
 from resil.protection.targets import Targets, joined, limits_of
 from resil.protection.unit_plan import _network
 from resil.protection.units import Granularity
 from resil.record.protection_parts import NOT_PERMANENT
+from resil.record.provenance import ESTIMATE
 from resil.stats.evidence import PooledGroup
+from testkit.campaigns import TEXT
 from tests.resil.protection.designs import SUMMARY, design_of, network_of, rates_of
 from tests.resil.protection.plans import judged, plan_of
 from tests.resil.protection.test_choose import stored
@@ -343,6 +346,14 @@ def test_limits_of_permanent_faults_are_those_of_the_worst_base_rates():
     assert of(("detection not credited", (0.1, 9.0, 9.0))) == PermanentLimits(0.1, 0.95)
     assert of((high, (None, None, None))) is None
     assert permanent_limits(SimpleNamespace(safety=None)) is None
+
+
+def test_an_estimate_of_a_campaign_that_claims_permanent_faults_says_what_to_waive(tmp_path):
+    """The fault: the refusal was of an estimate where a run was expected, and named no way out."""
+    (tmp_path / "campaign.toml").write_text(TEXT)
+    found = SimpleNamespace(path=tmp_path, kind=ESTIMATE, summary=SimpleNamespace(safety=None))
+    with pytest.raises(ProtectionError, match=r"found an estimate.*--waive spfm_permanent"):
+        require_permanent([found])
 
 
 def test_what_a_campaign_claims_of_permanent_faults_is_a_limit_unless_it_is_waived():

@@ -377,6 +377,25 @@ def test_stuck_pins_are_added_to_stuck_bits_and_no_longer_said_to_be_missing(fol
     assert share["share"] == pytest.approx(runs[1]["fit"] / sum(own["fit"] for own in runs))
 
 
+def test_faults_in_logic_are_counted_before_and_after_equal_ones_are_joined(folder, pulses, pins, capsys):
+    """The fault: how many faults there are, and how many a run has to simulate, was in a benchmark alone."""
+    stuck = json.loads((folder / "stuck" / "summary.json").read_text())
+    assert stuck["target"]["logic_faults"] is None
+    held, both = (own["target"]["logic_faults"] for own in pins)
+    assert held == both
+    assert held["faults"] == 2 * 10_066
+    assert held["faults"] / 3 < held["classes"] < held["faults"]
+    struck = pulses["target"]["logic_faults"]
+    assert struck["faults"] == sum({own["block"]: own["bits"] for own in pulses["strata"]}.values())
+    assert struck["faults"] / 3 < struck["classes"] < struck["faults"]
+    for name, what, own in (("pins", "stuck pins", held), ("pulses", "pulses of a cycle", struck)):
+        said = f"{own['faults']:,} {what} in {own['classes']:,} classes of equal faults"
+        assert said in (folder / name / "report.html").read_text()
+        capsys.readouterr()
+        main(["run", str(folder / f"{name}.toml"), "--out", str(folder / name), "--resume"])
+        assert said in capsys.readouterr().out
+
+
 def test_one_run_of_stuck_bits_and_pins_stands_for_both(folder, pins):
     _, summary, rows = judge(folder, {'permanent = "stuck"': 'permanent = "both"'})
     total = pins[1]["total"]
