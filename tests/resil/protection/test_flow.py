@@ -180,7 +180,7 @@ def test_the_spfm_that_a_campaign_claims_is_kept_too(tmp_path, monkeypatch, caps
     ("arguments", "message"),
     [
         (["--waive", "spfm"], "--waive spfm: the campaign has no such limit"),
-        (["--waive", "area"], "--waive: expected budget, spfm, due, found area"),
+        (["--waive", "area"], "--waive: expected budget, spfm, due, spfm_permanent, found area"),
         (["--waive", "budget", "--budget-fit", "1"], "--waive budget: expected no --budget-fit beside it"),
         (["--waive", "budget"], "protection needs a target"),
     ],
