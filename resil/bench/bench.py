@@ -186,7 +186,9 @@ class Bench:
         output: Where the output lies, and what lay there before; None if that is not known.
         latches: Paths of storage that is made of latches, which cannot be held at a value.
         workloads: Digest of what runs on each input, input and all; empty if that is not known.
-        excluded: Bits of the design that the target file leaves out.
+        not_assessed: What the target file leaves out or describes by its ports alone, in sentences.
+        conditions: What a verdict says of that, and of such codes, behind its scope.
+        codes: What is assumed of codes of memories that are not in the RTL; "" if there are none.
         relative: How often faults come at the sites of each class in logic, beside the rate of the kind;
             empty if all come equally often.
         placement: How upsets of several bits fall into words by a placement, in words; "" without one.
@@ -219,7 +221,9 @@ class Bench:
     output: OutputFacts | None = None
     latches: frozenset[str] = frozenset()
     workloads: tuple[str, ...] = ()
-    excluded: int = 0
+    not_assessed: str = ""
+    conditions: tuple[str, ...] = ()
+    codes: str = ""
     placement: str = ""
     relative: Mapping[str, float] = field(default_factory=dict)
     cycles: tuple[int, ...] = ()

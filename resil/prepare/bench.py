@@ -11,10 +11,12 @@ from resil.bench.placement import placed
 from resil.bench.site_list import block_name, counts_text
 from resil.campaign.campaign import Campaign
 from resil.campaign.engines import engine_named
+from resil.prepare.coded import CORRECTS, DETECTS, coded_text
 from resil.prepare.engines import comparison, engine_of, output_facts
 from resil.prepare.identity import digest_of, identity_of, library_digest, target_digest, workload_digest
 from resil.prepare.memory import memory_bench
 from resil.prepare.netlist import logic_engine, netlist_sites
+from resil.prepare.not_assessed import conditions, not_assessed
 from resil.prepare.targets import storage_of, targeted, with_known_hardware, work_on
 from resil.progress import Progress
 from resil.rtl_harness.cache import file_digest, observe_builds
@@ -74,6 +76,8 @@ def prepare(campaign: Campaign, progress: Progress, *, simulates: bool = False) 
         "target": target_digest(target, workloads[0]),
         "rtl": rtl_digest(target),
     }
+    if elaboration.coded:
+        hashes["codes"] = digest_of(*elaboration.coded)
     if campaign.faults.logic:
         logic = netlist_sites(campaign, target, elaboration, progress)
         sites = logic.sites.table
@@ -110,7 +114,10 @@ def prepare(campaign: Campaign, progress: Progress, *, simulates: bool = False) 
         expected=work.expected,
         describe=work.describe,
         compare=comparison(work, engine),
-        alarms={name: alarm.reports for name, alarm in target.alarms.items()},
+        alarms={
+            **{name: alarm.reports for name, alarm in target.alarms.items()},
+            **({CORRECTS: "corrected", DETECTS: "detected"} if elaboration.coded else {}),
+        },
         titles=target.titles,
         parameters={
             **target.parameters,
@@ -120,7 +127,9 @@ def prepare(campaign: Campaign, progress: Progress, *, simulates: bool = False) 
         output=output_facts(campaign, work.workloads, engine) if found.driven is None else None,
         latches=frozenset(e.path for e in elaboration.sites.elements if elaboration.is_latch(e.path)),
         workloads=tuple(digest_of(*map(workload_digest, run)) for run in work.workloads),
-        excluded=elaboration.excluded,
+        not_assessed=not_assessed(target, elaboration),
+        conditions=conditions(target, elaboration),
+        codes=coded_text(elaboration),
         placement=by_placement.text if by_placement else "",
         cycles=() if found.closed is None else found.closed.run_cycles,
         in_reset=lambda: _in_reset(found.closed),

@@ -9,6 +9,7 @@ from resil.bench.bench import Compare, OutputFacts
 from resil.campaign.campaign import Campaign
 from resil.campaign.engines import engine_named
 from resil.campaign.network_settings import NetworkSettings
+from resil.prepare.coded import CodedEngine
 from resil.rtl_harness.design.elaboration import Elaboration
 from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.engine.chain import ChainEngine
@@ -31,7 +32,10 @@ def engine_of(
     )
     declared = engine_named(settings.engine)
     made = [declared.make(target, workload, elaboration, limits, settings.options) for workload in run]
-    return ChainEngine(made, run) if run[0].sequel is not None else made[0]
+    engine = ChainEngine(made, run) if run[0].sequel is not None else made[0]
+    if elaboration.coded:
+        return CodedEngine(engine, elaboration, until_detection=settings.ends_at_detection)
+    return engine
 
 
 def comparison(work: Work, engine: Callable[[Sequence[Workload]], CampaignEngine]) -> Compare:

@@ -11,6 +11,7 @@ from resil.protection.options import CellArea, ProtectionOption
 from resil.reference.commands import commands_text
 from resil.reference.markdown import class_text, entry, paragraph, table_text
 from resil.reference.python_page import python_text
+from resil.rtl_harness.design.black_boxes import BlackBox, MemoryPort
 from resil.rtl_harness.design.target import Target, TargetAlarm, TargetMemory
 from resil.study import study_keys
 
@@ -66,6 +67,14 @@ def target_page() -> str:
         )
         for name in ("error", "protection")
     ]
+    storage = """Lists of patterns by what the arrays that they name count as, whatever their size and
+        ports: `ff`, `sram`, `sram_ecc`. A pattern is as in `exclude`: an array, or an instance around some,
+        with "*" for anything but a dot. Of `sram_ecc`, SRAM behind a code that is not in the RTL, the raw
+        rate is that of SRAM; [what is credited](../how-to/close-a-design.md#what-a-memory-counts-as) stands
+        in the verdict. What `exclude` names is not assessed, and the verdict says so."""
+    boxes = """A macro whose source is not there, by the name of its module, as
+        [the guide](../how-to/close-a-design.md#macros-whose-source-is-not-there) has it. A pin that is active
+        at 0 has "!" before its name."""
     return _page(
         "The target file",
         paragraph(lead),
@@ -76,6 +85,13 @@ def target_page() -> str:
         class_text(TargetAlarm, (), ("reports",)),
         "## [memories.NAME]",
         class_text(TargetMemory),
+        "## [storage]",
+        paragraph(storage),
+        "## [black_boxes.MODULE]",
+        paragraph(boxes),
+        class_text(BlackBox),
+        "## [[black_boxes.MODULE.ports]]",
+        class_text(MemoryPort),
     )
 
 

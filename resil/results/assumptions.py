@@ -56,10 +56,10 @@ def assumptions_of_use(
         "decision": _decision(campaign, bench),
         "inputs": _inputs(campaign, bench),
     }
-    if bench.excluded:
-        texts["scope"] += (
-            f" {bench.excluded:,} bits that the target file excludes have no faults in any of these figures."
-        )
+    if bench.not_assessed:
+        texts["scope"] += f" {bench.not_assessed}"
+    if bench.codes:
+        texts["codes of memories"] = bench.codes
     if bench.placement:
         texts["placement"] = bench.placement
     if isinstance(campaign.work, RecordingSettings | TestbenchSettings):

@@ -147,7 +147,9 @@ def summarise(
         if campaign.safety is None
         else grounds_of(campaign, campaign.safety, evidence, sample, found, technology, everything, runs)
     )
-    scope = _verdict_scope(campaign, scope_text(campaign.faults.kinds, everything))
+    scope = "; ".join(
+        [_verdict_scope(campaign, scope_text(campaign.faults.kinds, everything)), *bench.conditions]
+    )
     left = left_out(evidence, campaign.hazardous)
     corners = rate_variations(technology, campaign.faults.kinds)
     sizes = {title: own for title, (own, _) in deciding_sizes(campaign, sample, found).items()}

@@ -21,6 +21,7 @@ from resil.rtl_harness.design.area_library import (
 from resil.rtl_harness.design.elaboration import Elaboration, block_of
 from resil.rtl_harness.design.elaboration.yosys import yosys_version
 from resil.rtl_harness.design.hardware import macro_cells
+from resil.rtl_harness.design.stated_area import stated_areas
 from resil.rtl_harness.design.synthesis import (
     GATES,
     Scope,
@@ -123,7 +124,21 @@ def area_per_block(target: Target, elaboration: Elaboration, liberty: Path | Non
     folder = cached_folder("area", content_key(yosys_version(), *parts), build)
     result = json.loads((folder / "area.json").read_text(encoding="utf-8"))
     blocks = {name: BlockArea(**block) for name, block in result["blocks"].items()}
-    return AreaReport(result["unit"], blocks, tuple(result["notes"]))
+    report = AreaReport(result["unit"], blocks, tuple(result["notes"]))
+    return _with_stated(report, target, elaboration, liberty) if target.black_boxes else report
+
+
+def _with_stated(
+    report: AreaReport, target: Target, elaboration: Elaboration, liberty: Path | None
+) -> AreaReport:
+    gate = 1.0 if liberty is None else smallest_nand2(library_text(liberty))
+    bit = gate_table().sram_bit.area * gate
+    changes, notes = stated_areas(target, elaboration, report.unit, bit)
+    blocks = dict(report.blocks)
+    for block, logic, sram in changes:
+        own = blocks.get(block, BlockArea(block, 0.0, 0.0))
+        blocks[block] = BlockArea(block, own.logic + logic, round(own.sram + sram, 6))
+    return AreaReport(report.unit, blocks, (*report.notes, *notes))
 
 
 def _gates(target: Target, elaboration: Elaboration, scopes: Sequence[Scope], folder: Path) -> Path:

@@ -17,7 +17,8 @@ from pathlib import Path
 
 from resil.rtl_harness.cache import cached_folder, content_key
 from resil.rtl_harness.design.foreign_code import FOREIGN, require_no_foreign_code
-from resil.rtl_harness.design.slang import SlangSources, read_design
+from resil.rtl_harness.design.macro_instances import macro_instances
+from resil.rtl_harness.design.slang import SlangDesign, SlangSources, read_design
 from resil.rtl_harness.design.source_files import (
     SourceFiles,
     data_place,
@@ -47,8 +48,8 @@ def frozen(target: Target) -> Target:
     includes it, what RTL reads in the folders of data and then beside the source that says it.
 
     Raises:
-        HarnessError: A source is missing, a name of data means two files, or hardware is in C or in a
-            primitive of a user's own.
+        HarnessError: A source is missing, a name of data means two files, hardware is in C or in a
+            primitive of a user's own, or a macro that is described by its ports is not connected.
     """
     if (made := target.snapshot) is not None and made.of == _looks(target):
         return target
@@ -75,7 +76,21 @@ def frozen(target: Target) -> Target:
     made_of = replace(copies, snapshot=snapshot)
     if any(FOREIGN.search(found.files[number].content) for number in found.includes):
         _require_no_foreign_code(made_of, target.parameters)
+    if target.black_boxes:
+        instances_of_macros(made_of)
     return made_of
+
+
+def instances_of_macros(target: Target) -> dict[str, str]:
+    """Return the module of each instance of a macro that a frozen target describes by its ports, by path.
+
+    Raises:
+        HarnessError: An input that decides something is not connected, or a macro has no instance.
+    """
+    if not target.black_boxes:
+        return {}
+    design = _design(target, target.parameters)
+    return macro_instances(target.name, design, target.black_boxes, snapshot_of(target).origins)
 
 
 def snapshot_of(target: Target) -> Snapshot:
@@ -150,9 +165,12 @@ def verilate_copies(
 
 
 def _require_no_foreign_code(target: Target, parameters: Parameters) -> None:
+    require_no_foreign_code(_design(target, parameters), snapshot_of(target).origins)
+
+
+def _design(target: Target, parameters: Parameters) -> SlangDesign:
     given = SlangSources(target.sources, target.include_dirs, target.defines)
-    design = read_design(target.name, target.top, given, parameters)
-    require_no_foreign_code(design, snapshot_of(target).origins)
+    return read_design(target.name, target.top, given, parameters)
 
 
 def _require_no_c(target: Target, folder: Path) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,6 +13,12 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, cast
 
 from resil.networks.vela import not_built
+from resil.rtl_harness.design.black_boxes import (
+    BlackBox,
+    MemoryPort,
+    PortsError,
+    black_box_models,
+)
 from resil.rtl_harness.design.cell_library import VerilogCells, derived_library
 from resil.rtl_harness.design.cell_models import cell_models, cells_used, modules_of
 from resil.rtl_harness.design.parameter_values import LITERALS, ParameterValue, parameter_value
@@ -138,6 +145,9 @@ class Target:
             `sources`.
         exclude: Patterns of instances or registers that have no fault sites, as what is only for debugging.
             Verdicts say how many bits that leaves out.
+        black_boxes: Macros whose source is not there, by module. What stands for them is among `sources`.
+        storage: Patterns of arrays by what they count as: "ff", "sram", or "sram_ecc": SRAM behind a code
+            that corrects one bit of a word and detects two.
         memories: By name.
         titles: Blocks in words, for people; a block may have none.
         storage_names: What storage was called in the design that the RTL was made from.
@@ -170,6 +180,8 @@ class Target:
     keep: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     cells: Path | None = None
+    black_boxes: Mapping[str, BlackBox] = field(default_factory=dict)
+    storage: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     storage_names: StorageNames = field(default_factory=StorageNames)
     replay: Replay | None = None
     snapshot: Snapshot | None = field(default=None, compare=False)
@@ -199,6 +211,8 @@ _OPEN_MANDATORY = ("name", "top", "sources", "clock")
 _TEXTS = ("name", "top", "clock", "reset", "dut", "done", "status", "operation", "inferences")
 # Keys of their own for alarms of the same name that report something detected.
 _SHORTHAND = ("error", "protection")
+# What an array may count as, whatever its size and ports.
+STORED_AS = ("ff", "sram", "sram_ecc")
 # Files of models of cells, which no Liberty file is called like.
 VERILOG = (".v", ".sv")
 _ALARM_NAME = re.compile(r"[A-Za-z0-9_.-]+")
@@ -263,6 +277,9 @@ class _TargetFile:
         if cells is not None:
             # A netlist goes to silicon as it is: nothing is merged, whatever models the user has.
             sources, keep = (*sources, cell_models(cells, sources)), ("*",)
+        boxes = self._black_boxes(sources)
+        if boxes:
+            sources = (*sources, self._black_box_models(boxes))
         return Target(
             **texts,
             sources=sources,
@@ -281,6 +298,8 @@ class _TargetFile:
             cells=cells,
             exclude=self._patterns("exclude"),
             alarms=self._alarms(),
+            black_boxes=boxes,
+            storage=self._storage(),
             storage_names=self._storage_names(),
             replay=self._replay(),
         )
@@ -406,8 +425,8 @@ class _TargetFile:
             shown = f"{name[:60]!r}{'...' if len(name) > 60 else ''}"
             raise self._fail(key, f"{shown} cannot be looked for ({reason}); correct the path") from None
 
-    def _table(self, key: str) -> dict[str, object]:
-        value = self.table.get(key, {})
+    def _table(self, key: str, around: Mapping[str, object] | None = None) -> dict[str, object]:
+        value = (self.table if around is None else around).get(key.rpartition(".")[2], {})
         if not isinstance(value, dict):
             raise self._fail(key, f"expected a table [{key}], found {value!r}; correct it")
         return value
@@ -465,6 +484,68 @@ class _TargetFile:
         if twice := [pattern for i, pattern in enumerate(patterns) if pattern in patterns[:i]]:
             raise self._fail(key, f"{twice[0]!r} is there twice; name it once")
         return tuple(patterns)
+
+    def _storage(self) -> dict[str, tuple[str, ...]]:
+        table = self._table("storage")
+        self._check_keys("storage.", table, {*STORED_AS}, ())
+        found = {kind: tuple(self._strings(f"storage.{kind}", own)) for kind, own in table.items()}
+        patterns = [pattern for own in found.values() for pattern in own]
+        if twice := [own for place, own in enumerate(patterns) if own in patterns[:place]]:
+            raise self._fail("storage", f"{twice[0]!r} is there twice; name it once")
+        return found
+
+    def _black_boxes(self, sources: Sequence[Path]) -> dict[str, BlackBox]:
+        table = self._table("black_boxes")
+        if defined := sorted(table.keys() & modules_of(sources)) if table else []:
+            raise self._fail(
+                f"black_boxes.{defined[0]}",
+                f"expected a module that no source defines, but one has module {defined[0]}; leave that file "
+                "out of sources, or this table out",
+            )
+        return {name: self._black_box(name, own) for name, own in table.items()}
+
+    def _black_box(self, name: str, table: object) -> BlackBox:
+        where = f"black_boxes.{name}"
+        if not isinstance(table, dict):
+            raise self._fail(where, f"expected a table, found {table!r}; correct it")
+        self._check_keys(f"{where}.", table, {own.name for own in fields(BlackBox)}, ())
+        ports = table.get("ports", [])
+        if not isinstance(ports, list) or not all(isinstance(own, dict) for own in ports):
+            raise self._fail(f"{where}.ports", f"expected tables [[{where}.ports]], found {ports!r}")
+        known = {own.name for own in fields(MemoryPort)}
+        found = []
+        for number, port in enumerate(ports):
+            self._check_keys(f"{where}.ports[{number}].", port, known, ("clock", "address"))
+            found.append(MemoryPort(**{key: self._typed(port, key, str, "a string") for key in port}))
+        outputs, inputs = (self._table(f"{where}.{key}", table) for key in ("outputs", "inputs"))
+        return BlackBox(
+            words=self._typed(table, "words", int, "an integer", 0),
+            width=self._typed(table, "width", int, "an integer", 0),
+            mask_bits=self._typed(table, "mask_bits", int, "an integer", 8),
+            latency=self._typed(table, "latency", int, "an integer", 1),
+            ports=tuple(found),
+            plusarg=self._typed(table, "plusarg", str, "a string", ""),
+            outputs={pin: self._typed(outputs, pin, str, "a string") for pin in outputs},
+            inputs={pin: self._typed(inputs, pin, int, "a number of bits") for pin in inputs},
+            area_ge=self._black_box_area(where, table, "area_ge"),
+            area_um2=self._black_box_area(where, table, "area_um2"),
+        )
+
+    def _black_box_area(self, where: str, table: Mapping[str, object], key: str) -> float | None:
+        value = table.get(key)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
+            raise self._fail(f"{where}.{key}", f"expected an area of at least 0, found {value!r}; correct it")
+        return float(value)
+
+    def _black_box_models(self, boxes: Mapping[str, BlackBox]) -> Path:
+        for name, box in boxes.items():
+            try:
+                black_box_models({name: box})
+            except PortsError as error:
+                raise self._fail(f"black_boxes.{name}", str(error)) from None
+        return black_box_models(boxes)
 
     def _storage_names(self) -> StorageNames:
         file = self._typed(self.table, "storage_names", str, "a string", "")

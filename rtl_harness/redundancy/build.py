@@ -91,6 +91,13 @@ def build_protection(
             f"{target.cells.name}; build it into the RTL and synthesise that",
             "cells",
         )
+    if target.black_boxes:
+        raise HarnessError(
+            f"target {target.name}: expected a design whose RTL is there, which takes protection, found "
+            f"macros by the description of their ports ({', '.join(target.black_boxes)}); give models of "
+            "them among the sources",
+            "black_boxes",
+        )
     folder = folder.resolve()
     require_empty(folder)
     if watchdog is not None:

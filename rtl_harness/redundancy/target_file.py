@@ -74,6 +74,7 @@ def target_text(
         blocks[free_name("watchdog", set(blocks))] = (f"{target.dut}.{INSTANCE}",)
     if copies:
         blocks[free_name("lockstep", set(blocks))] = tuple(copies)
+    lines += _table("storage", {k: _texts(v) for k, v in target.storage.items()})
     lines += _table("blocks", {k: _texts(v) for k, v in blocks.items()})
     lines += _table("titles", {k: _text(v) for k, v in target.titles.items()})
     if (replay := target.replay) is not None:

@@ -337,6 +337,7 @@ class _Below(TypedDict):
     macros: tuple[str, ...]
     keep: tuple[str, ...]
     exclude: tuple[str, ...]
+    storage: dict[str, tuple[str, ...]]
 
 
 def below_instance(target: Target) -> _Below:
@@ -346,6 +347,7 @@ def below_instance(target: Target) -> _Below:
         "macros": tuple(map(_below, target.macros)),
         "keep": tuple(map(_below, target.keep)),
         "exclude": tuple(map(_below, target.exclude)),
+        "storage": {kind: tuple(map(_below, own)) for kind, own in target.storage.items()},
     }
 
 

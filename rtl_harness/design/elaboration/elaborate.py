@@ -6,7 +6,7 @@ from __future__ import annotations
 import gc
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from difflib import get_close_matches
@@ -26,6 +26,7 @@ from resil.rtl_harness.design.elaboration.register_class import (
     Held,
     register_classes,
 )
+from resil.rtl_harness.design.elaboration.stored_as import StoredAs
 from resil.rtl_harness.design.elaboration.yosys import read_commands, rtl_key, run_yosys
 from resil.rtl_harness.design.sites import SiteTable, StorageElement
 from resil.rtl_harness.design.snapshot import frozen, snapshot_of
@@ -58,7 +59,7 @@ def elaborate(target: Target, parameters: Mapping[str, int] | None = None) -> El
     original, target = target, frozen(target)
     merged = {**target.parameters, **(parameters or {})}
     memories = [asdict(m) for m in target.memories.values()]
-    patterns = [target.macros, target.keep, target.exclude]
+    patterns = [target.macros, target.keep, target.exclude, target.storage, sorted(target.black_boxes)]
     description = [target.dut, target.blocks, memories, patterns, _ports(target)]
     key = content_key(rtl_key(target, merged), _OWN, json.dumps(description))
 
@@ -92,10 +93,12 @@ def _build(target: Target, parameters: Mapping[str, int], folder: Path, original
     file = folder / "netlist.json"
     netlist = Netlist(json.loads(file.read_text(encoding="utf-8")), target.top)
     file.unlink()
-    found = find_storage(netlist, declarations, _memory_paths(target))
+    stored_as = StoredAs(target)
+    found = find_storage(netlist, declarations, _memory_paths(target), stored_as)
     _check(target, netlist, declarations, found)
+    _check_arrays(target, netlist, stored_as)
     found.warnings += _read_otherwise(target)
-    elaboration = _assemble(target, parameters, found, netlist)
+    elaboration = _assemble(target, parameters, found, netlist, stored_as)
     stored = {place.path for place in elaboration.locations.values()}
     initial = {path: value for path, value in sorted(declarations.initial.items()) if path in stored}
     elaboration = replace(elaboration, initial=initial)
@@ -135,6 +138,21 @@ def _check(target: Target, netlist: Netlist, declarations: Declarations, found: 
             raise _absent(target, key, f"a port of {target.top}", port, netlist.ports)
 
 
+def _check_arrays(target: Target, netlist: Netlist, stored_as: StoredAs) -> None:
+    arrays = [memory.path for memory in netlist.memories.values()]
+    for key, pattern in stored_as.unused():
+        raise _absent(target, key, "a pattern of arrays used as memories", pattern, arrays)
+    for name, memory in target.memories.items():
+        if stored_as(memory.path, "") == "ff":
+            raise HarnessError(
+                f"target {target.name}: storage.ff: expected arrays of the design alone, found "
+                f"{memory.path}, which a workload fills (memories.{name}): it is SRAM; leave it out",
+                "storage.ff",
+            )
+    if path := stored_as.two_kinds(arrays):
+        raise HarnessError(f"target {target.name}: storage: {path} is named as several kinds; name it as one")
+
+
 def _ports(target: Target) -> dict[str, str]:
     return {"clock": target.clock, "reset": target.reset, **target.outputs}
 
@@ -152,7 +170,9 @@ def _memory_paths(target: Target) -> set[str]:
     return {memory.path for memory in target.memories.values()}
 
 
-def _assemble(target: Target, parameters: Mapping[str, int], found: Storage, netlist: Netlist) -> Elaboration:
+def _assemble(
+    target: Target, parameters: Mapping[str, int], found: Storage, netlist: Netlist, stored_as: StoredAs
+) -> Elaboration:
     unmapped = [u for u in found.unmapped if u.startswith((f"{target.dut}.", f"{target.dut}:"))]
     warnings = [*found.warnings, *(f"in the bench: {u}" for u in found.unmapped if u not in unmapped)]
     flow = Dataflow.of(netlist.cells)
@@ -178,7 +198,8 @@ def _assemble(target: Target, parameters: Mapping[str, int], found: Storage, net
         else:
             block = block_of(element.path, target.blocks)
             sites.append(replace(element, block=block, register_class=classes[element.path]))
-    sites = _with_macros(target, sites)
+    inside = {e.path for e in sites if stored_as.is_macro(found.locations[e.path].module)}
+    sites = _with_macros(target, sites, inside)
     left_out = _named(target, "exclude", [element.path for element in sites])
     bench += [element for element in sites if element.path in left_out]
     excluded = sum(element.bits for element in sites if element.path in left_out)
@@ -211,16 +232,26 @@ def _assemble(target: Target, parameters: Mapping[str, int], found: Storage, net
         kept=tuple(sorted(_named(target, "keep", [element.path for element in sites]))),
         excluded=excluded,
         passing=tuple(sorted(found.passing)),
+        coded=tuple(
+            sorted(
+                e.path for e in sites if e.kind == "sram" and stored_as.is_coded(found.locations[e.path].path)
+            )
+        ),
     )
 
 
-def _with_macros(target: Target, sites: list[StorageElement]) -> list[StorageElement]:
+def _with_macros(
+    target: Target, sites: list[StorageElement], described: Collection[str]
+) -> list[StorageElement]:
     """Return the elements with the flip-flops that the target says to be inside SRAM macros kept apart.
+
+    So are those of macros that are `described` by their ports.
 
     Raises:
         HarnessError: A pattern matches no flip-flop.
     """
     inside = _named(target, "macros", [element.path for element in sites if element.kind == "ff"])
+    inside |= {e.path for e in sites if e.kind == "ff" and e.path in described}
     return [replace(e, kind="macro", register_class=MACRO) if e.path in inside else e for e in sites]
 
 
@@ -291,6 +322,7 @@ def _dump(e: Elaboration) -> str:
             "kept": e.kept,
             "excluded": e.excluded,
             "passing": e.passing,
+            "coded": e.coded,
         }
     )
 
@@ -312,4 +344,5 @@ def _load(text: str) -> Elaboration:
         tuple(table["kept"]),
         table["excluded"],
         tuple(table["passing"]),
+        tuple(table["coded"]),
     )

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Container
+from collections.abc import Callable, Collection, Container
 from dataclasses import dataclass, field
 
 from resil.rtl_harness.design.elaboration.declarations import Declaration, Declarations
@@ -55,15 +55,21 @@ class Storage:
         self.outputs[element.path] = outputs
 
 
-def find_storage(netlist: Netlist, declarations: Declarations, memories: Container[str] = ()) -> Storage:
+def find_storage(
+    netlist: Netlist,
+    declarations: Declarations,
+    memories: Container[str] = (),
+    stored_as: Callable[[str, str], Kind | None] = lambda path, module: None,
+) -> Storage:
     """List every flip-flop and memory of `netlist`, without blocks.
 
-    A memory array counts as SRAM if it is one of `memories`, paths of arrays that a target calls so, or if
+    A memory array counts as what `stored_as` says of its path and module. If that says nothing, it
+    counts as SRAM if it is one of `memories`, paths of arrays that a target calls so, or if
     it could be one: at least 1024 bits, at most two addresses that it is written at and two that it is read
     at, none of them constant. Any other array is flip-flops, an element a word. A variable of which only
     some bits are flip-flops gives one element for each run.
     """
-    finder = _Finder(netlist, declarations, memories)
+    finder = _Finder(netlist, declarations, memories, stored_as)
     finder.flip_flops()
     for name, memory in netlist.memories.items():
         finder.memory(name, memory)
@@ -99,9 +105,16 @@ def find_storage(netlist: Netlist, declarations: Declarations, memories: Contain
 
 
 class _Finder:
-    def __init__(self, netlist: Netlist, declarations: Declarations, memories: Container[str]) -> None:
+    def __init__(
+        self,
+        netlist: Netlist,
+        declarations: Declarations,
+        memories: Container[str],
+        stored_as: Callable[[str, str], Kind | None],
+    ) -> None:
         self.netlist = netlist
         self.memories = memories
+        self.stored_as = stored_as
         self.declarations = declarations
         self.found = Storage()
 
@@ -225,6 +238,9 @@ class _Finder:
         self.found.add(element, location, clocking, net_name)
 
     def _kind(self, memory: MemoryArray) -> Kind:
+        said = self.stored_as(memory.path, self._declaration(memory.path).module)
+        if said is not None:
+            return said
         if memory.path in self.memories:
             return "sram"
         bits = memory.width * memory.size

@@ -79,6 +79,7 @@ class Elaboration:
         kept: Paths of elements that synthesis neither removes nor merges, as the target says.
         excluded: Bits of the design that have no fault sites, as the target says.
         passing: Paths of variables of functions and tasks that hold nothing from call to call.
+        coded: Paths of memories behind a code that is not in the RTL, as the target says.
     """
 
     sites: SiteTable
@@ -92,6 +93,7 @@ class Elaboration:
     kept: tuple[str, ...] = ()
     excluded: int = 0
     passing: tuple[str, ...] = ()
+    coded: tuple[str, ...] = ()
 
     @property
     def unassigned(self) -> tuple[StorageElement, ...]:
