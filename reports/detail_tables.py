@@ -17,8 +17,10 @@ _TIMES = 8
 
 def register_table(detail: Detail, most: int | None = MOST_REGISTERS) -> Table:
     """Return registers by hazardous FIT, the largest first; `most` of them, or all."""
+    named = any(row.rtl_register for row in detail.registers)
     columns = (
         Column("register", numeric=False),
+        *([Column("in the RTL", numeric=False)] if named else []),
         Column("block", numeric=False),
         Column("class", numeric=False),
         Column("bits"),
@@ -28,14 +30,15 @@ def register_table(detail: Detail, most: int | None = MOST_REGISTERS) -> Table:
         Column("FIT"),
         Column("FIT, shrunk"),
     )
-    rows = tuple(_register(row) for row in detail.registers[:most])
+    rows = tuple(_register(row, named=named) for row in detail.registers[:most])
     sure = numbers.confidence(detail.confidence)
     return Table(f"Registers and memories by hazardous FIT, {sure} intervals", columns, rows)
 
 
-def _register(row: RegisterRow) -> tuple[str, ...]:
+def _register(row: RegisterRow, *, named: bool) -> tuple[str, ...]:
     return (
         row.path,
+        *([row.rtl_register] if named else []),
         row.block,
         row.register_class,
         numbers.count(row.bits),

@@ -138,13 +138,14 @@
     let shown = 50;
     let order = 'fit';
     let down = true;
+    const named = rows.some((row) => row.rtl_register);
     const value = (row, key) => (row[key] === null ? -1 : row[key]);
     function chosen() {
       const text = form.elements.q.value.trim().toLowerCase();
       const outcome = form.elements.outcome.value;
       return rows.filter(
         (row) =>
-          (!text || row.path.toLowerCase().includes(text)) &&
+          (!text || (row.path + ' ' + row.rtl_register).toLowerCase().includes(text)) &&
           ['block', 'register_class', 'kind'].every((key) => !form.elements[key].value || row[key] === form.elements[key].value) &&
           (!outcome || row[outcome] > 0),
       );
@@ -152,6 +153,7 @@
     function cells(row) {
       const counts = data.outcomes.map(([key, title]) => [title, count(row[key]), row[key] ? '' : 'zero']);
       return [
+        ...(named ? [['in the RTL', row.rtl_register, 'text']] : []),
         ['block', row.block, 'text'],
         ['class', row.register_class, 'text'],
         ['bits', count(row.bits), ''],

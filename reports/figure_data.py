@@ -94,12 +94,13 @@ def _known(block: Block) -> tuple[object, ...]:
 
 def _of_detail(detail: Detail) -> Iterable[tuple[str, CsvTable]]:
     head = ("register", "block", "register_class", "kind", "bits", "injections", "hazardous", *_KEYS)
-    head += ("fit_raw", "fit", "fit_lo", "fit_hi", "fit_shrunk", "confidence")
+    head += ("fit_raw", "fit", "fit_lo", "fit_hi", "fit_shrunk", "confidence", "rtl_register")
     rows = [
         (
             *(own.path, own.block, own.register_class, own.kind, own.bits, own.injections, own.hazardous),
             *(own.counts[key] for key in _KEYS),
-            *(own.fit_raw, own.fit, own.fit_lo, own.fit_hi, own.fit_shrunk, detail.confidence),
+            *(own.fit_raw, own.fit, own.fit_lo, own.fit_hi, own.fit_shrunk),
+            *(detail.confidence, own.rtl_register),
         )
         for own in detail.registers
     ]

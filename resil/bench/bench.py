@@ -186,6 +186,8 @@ class Bench:
         output: Where the output lies, and what lay there before; None if that is not known.
         latches: Paths of storage that is made of latches, which cannot be held at a value.
         workloads: Digest of what runs on each input, input and all; empty if that is not known.
+        rtl_registers: Of a netlist, which register of the RTL an element of `sites` is called after, by path,
+            where it is. None of RTL.
         not_assessed: What the target file leaves out or describes by its ports alone, in sentences.
         conditions: What a verdict says of that, and of such codes, behind its scope.
         codes: What is assumed of codes of memories that are not in the RTL; "" if there are none.
@@ -221,6 +223,7 @@ class Bench:
     output: OutputFacts | None = None
     latches: frozenset[str] = frozenset()
     workloads: tuple[str, ...] = ()
+    rtl_registers: Mapping[str, str] | None = None
     not_assessed: str = ""
     conditions: tuple[str, ...] = ()
     codes: str = ""

@@ -258,8 +258,13 @@ def survey_text(found: SiteSurvey, width: int | None = None) -> str:
     return "\n".join([table.text(width), *lines])
 
 
-def site_rows(sites: SiteTable) -> pa.Table:
+def site_rows(sites: SiteTable, rtl: Mapping[str, str] | None = None) -> pa.Table:
     """Return a row per bit of the source code.
+
+    Args:
+        sites: All bits.
+        rtl: Of a netlist, which register of the RTL each element is called after, by path. None of RTL: then
+            there is no such column.
 
     Its number, path, word and bit as the source counts them, kind, block, register class, of a cell the pin,
     what it is in hardware (`Hardware` of `resil.rtl_harness.design.sites`), and of duplicates the number of
@@ -289,6 +294,7 @@ def site_rows(sites: SiteTable) -> pa.Table:
             "kind": column([e.kind for e in elements]),
             "block": column([block_name(e.block) for e in elements]),
             "register_class": column([e.register_class for e in elements]),
+            **({} if rtl is None else {"rtl_register": column([rtl.get(e.path, "") for e in elements])}),
             **_pins(sites),
             **_hardware(sites),
         }
@@ -340,9 +346,9 @@ def _hardware(sites: SiteTable) -> dict[str, pa.Array]:
     return {"hardware": dictionary, "same_as": pa.array(same, mask=same < 0)}
 
 
-def write_parquet(sites: SiteTable, path: Path) -> None:
+def write_parquet(sites: SiteTable, path: Path, rtl: Mapping[str, str] | None = None) -> None:
     """Write `site_rows` as Parquet; a file that holds just that is left as it is."""
-    rows = site_rows(sites)
+    rows = site_rows(sites, rtl)
     if _holds(path, rows):
         return
     write_file(
@@ -350,9 +356,9 @@ def write_parquet(sites: SiteTable, path: Path) -> None:
     )
 
 
-def write_csv(sites: SiteTable, path: Path) -> None:
+def write_csv(sites: SiteTable, path: Path, rtl: Mapping[str, str] | None = None) -> None:
     """Write `site_rows` as CSV."""
-    rows = site_rows(sites)
+    rows = site_rows(sites, rtl)
     plain = pa.table({name: csv_column(_plain(rows[name])) for name in rows.column_names})
     write_file(path, lambda temporary: pacsv.write_csv(plain, temporary))
 

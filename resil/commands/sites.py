@@ -33,8 +33,8 @@ def sites(
 
     bench = prepare(load_campaign(campaign, command_line(set_ or ())), Progress())
     if csv is not None:
-        write_csv(bench.sites, csv)
+        write_csv(bench.sites, csv, bench.rtl_registers)
     if parquet is not None:
-        write_parquet(bench.sites, parquet)
+        write_parquet(bench.sites, parquet, bench.rtl_registers)
     found = survey(bench)
     show(found.plain(), json_, lambda: print(survey_text(found, width())))

@@ -22,6 +22,8 @@ from resil.progress import Progress
 from resil.rtl_harness.cache import file_digest, observe_builds
 from resil.rtl_harness.design.area import area_per_block
 from resil.rtl_harness.design.elaboration import Elaboration
+from resil.rtl_harness.design.netlist_text import register_behind
+from resil.rtl_harness.design.sites import SiteTable
 from resil.rtl_harness.design.snapshot import rtl_digest
 from resil.rtl_harness.design.synthesis import design_under_test
 from resil.rtl_harness.design.target import Target
@@ -127,6 +129,7 @@ def prepare(campaign: Campaign, progress: Progress, *, simulates: bool = False) 
         output=output_facts(campaign, work.workloads, engine) if found.driven is None else None,
         latches=frozenset(e.path for e in elaboration.sites.elements if elaboration.is_latch(e.path)),
         workloads=tuple(digest_of(*map(workload_digest, run)) for run in work.workloads),
+        rtl_registers=None if target.cells is None else _registers(sites),
         not_assessed=not_assessed(target, elaboration),
         conditions=conditions(target, elaboration),
         codes=coded_text(elaboration),
@@ -148,6 +151,11 @@ def gate_places(target: Target, elaboration: Elaboration) -> Iterator[str]:
     yield from (part.path for part in mechanism_parts(instances))
     if target.cells is not None:
         yield from filter(None, instances)
+
+
+def _registers(sites: SiteTable) -> dict[str, str]:
+    """Return which register of the RTL an element of a netlist is called after, by its path."""
+    return {e.path: own for e in sites.elements if (own := register_behind(e.path))}
 
 
 def _in_reset(closed: Closed | None) -> tuple[Truths, ...]:

@@ -61,7 +61,8 @@ def coded_text(elaboration: Elaboration) -> str:
         "corrected word is written back, or read again and again, before another upset hits it; and that "
         "a detection leads to the reaction above. Nothing is credited to an upset of three bits or more of "
         "one word, to one that also hits other storage, or to permanent faults: these are simulated as if "
-        "there were no code (a code may add a wrong bit to such a word, which is not simulated). Upsets of the code's own bits and faults of its logic are not in these figures. "
+        "there were no code (a code may add a wrong bit to such a word, which is not simulated). "
+        "Upsets of the code's own bits and faults of its logic are not in these figures. "
         "Whoever simulates injections again, as resil audit does, takes the code for granted likewise."
     )
 

@@ -23,6 +23,8 @@ class RegisterRow(Counted):
     """The block."""
     path: str
     """Its hierarchical path."""
+    rtl_register: str = ""
+    """The register of the RTL that a netlist calls it after; empty if it says none, or of RTL."""
     register_class: str
     """What it is for, by a rule on the netlist."""
     kind: Kind

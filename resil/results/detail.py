@@ -69,6 +69,7 @@ class _Storage:
     bits: IntArray
     words: IntArray
     row: IntArray
+    rtl: dict[str, str]
 
     @property
     def labels(self) -> list[tuple[str, str, str, str]]:
@@ -144,7 +145,15 @@ def _storage(folder: Path, summary: Summary) -> _Storage:
     np.maximum.at(words, owner, table["word"].to_numpy()[used] + 1)
     named = [[texts[i][code] for code in distinct[:, i]] for i in range(4)]
     bits = np.bincount(owner, minlength=len(distinct))
-    return _Storage(named[0], named[1], named[2], named[3], bits, words, row)
+    return _Storage(named[0], named[1], named[2], named[3], bits, words, row, _rtl(table))
+
+
+def _rtl(table: pa.Table) -> dict[str, str]:
+    """Return which register of the RTL each path of a netlist is called after."""
+    if "rtl_register" not in table.column_names:
+        return {}
+    names = table.select(["path", "rtl_register"]).group_by(["path", "rtl_register"]).aggregate([])
+    return {str(row["path"]): str(row["rtl_register"]) for row in names.to_pylist() if row["rtl_register"]}
 
 
 def _rows(folder: Path, summary: Summary, drawn: Drawn, storage: _Storage) -> _Rows:
@@ -189,6 +198,7 @@ def _registers(
         RegisterRow(
             block=storage.block[i],
             path=storage.register[i],
+            rtl_register=storage.rtl.get(storage.register[i], ""),
             register_class=storage.register_class[i],
             kind=storage.kind[i],
             bits=int(storage.bits[i]),

@@ -106,7 +106,7 @@ class FinishedRun:
         names = pa.array(OUTCOMES, pa.string()).take(pa.array(judged))
         rows = rows.set_column(rows.schema.get_field_index("outcome"), "outcome", names)
         sites = self._sites()
-        for name in ("register_class", *({"pin"} & {*sites.column_names})):
+        for name in ("register_class", *sorted({"pin", "rtl_register"} & {*sites.column_names})):
             rows = rows.append_column(name, pc.cast(sites[name], pa.string()).take(rows["site"]))
         frame: pd.DataFrame = rows.sort_by("injection").to_pandas()
         frame = frame.rename(columns={"path": "register"})
@@ -235,20 +235,22 @@ class FinishedRun:
 
         Returns:
             Columns `block`, `register`, `register_class`, `kind`, `bits`, `injections`, one for each outcome,
-            `hazardous` (how many injections), `p`, `p_lo`, `p_hi`, `fit_raw`, `fit`, `fit_lo`, `fit_hi`.
+            `hazardous` (how many injections), `p`, `p_lo`, `p_hi`, `fit_raw`, `fit`, `fit_lo`, `fit_hi`; of a
+            netlist `rtl_register`, the register of the RTL that it is called after, "" if none.
 
         Raises:
             StoreError: the run's plan does not spread injections evenly.
         """
         import pandas as pd
 
-        found = self._storage(["block", "register", "register_class", "kind"], "registers")
+        named = ["rtl_register"] if "rtl_register" in self._sites().column_names else []
+        found = self._storage(["block", "register", "register_class", "kind", *named], "registers")
         rows = self.counted()
         counts = pd.crosstab([rows["block"], rows["register"]], rows["outcome"])
         counts = counts.reindex(columns=list(OUTCOMES), fill_value=0)
         found = found.merge(counts.reset_index(), how="left", on=["block", "register"])
         found[list(OUTCOMES)] = found[list(OUTCOMES)].fillna(0).astype(int)
-        found.insert(5, "injections", found[list(OUTCOMES)].sum(axis=1))
+        found.insert(found.columns.get_loc("bits") + 1, "injections", found[list(OUTCOMES)].sum(axis=1))
         found["hazardous"] = found[list(self.summary.campaign.hazardous)].sum(axis=1)
         self._judge(found)
         ranked = found.sort_values(["fit", "fit_hi", "register"], ascending=[False, False, True])

@@ -384,7 +384,7 @@ class _CampaignRun:
 
     def _describe(self) -> None:
         write_text(self._folder.path / CAMPAIGN, resolved_text(self._campaign))
-        write_parquet(self._bench.sites, self._folder.path / SITES)
+        write_parquet(self._bench.sites, self._folder.path / SITES, self._bench.rtl_registers)
 
     def stored(self) -> Content:
         """Return the injections that the folder holds."""

@@ -56,6 +56,15 @@ def register_of(name: str) -> str:
     return f"{scope}{dot}{found['name']}{bits}"
 
 
+def register_behind(path: str) -> str:
+    """Return what the RTL called a flip-flop of a netlist, by the path of its cell or of what that stores.
+
+    >>> register_behind("u_core.sum_q_reg_3_.IQ"), register_behind("u_core.sum_q_reg_3_")
+    ('u_core.sum_q[3]', 'u_core.sum_q[3]')
+    """
+    return register_of(path) or register_of(path.rpartition(".")[0])
+
+
 def registers_of(names: Iterable[str]) -> dict[str, str]:
     """Return the flip-flop of each register bit that some are called after, by that bit."""
     return {register: name for name in names if (register := register_of(name))}

@@ -322,7 +322,7 @@ def _dump(e: Elaboration) -> str:
             "kept": e.kept,
             "excluded": e.excluded,
             "passing": e.passing,
-            "coded": e.coded,
+            **({"coded": e.coded} if e.coded else {}),
         }
     )
 
@@ -344,5 +344,5 @@ def _load(text: str) -> Elaboration:
         tuple(table["kept"]),
         table["excluded"],
         tuple(table["passing"]),
-        tuple(table["coded"]),
+        tuple(table.get("coded", ())),
     )
