@@ -134,7 +134,7 @@ def read_run(folder: Path) -> ObservedRun:
     """Read a finished run folder.
 
     Raises:
-        StoreError: it is none, is damaged, or its network did not run on the NPU.
+        StoreError: it is none, is damaged, its network did not run on the NPU, or its target assumes codes.
         ConsistencyError: the run has failed an audit.
     """
     found = finished_run(folder)
@@ -145,6 +145,13 @@ def read_run(folder: Path) -> ObservedRun:
     require_area(found)
     require_inference_timeout(found, "a sensitivity model says what becomes of runs with one time-out")
     summary, provenance = found.summary, found.provenance
+    if "codes" in provenance.definition:
+        raise StoreError(
+            f"{folder}: expected a run of the design as its RTL is, found one whose target file assumes a "
+            "code around memories (sram_ecc): a sensitivity model would say the same of designs without it; "
+            "run it without that line",
+            "codes",
+        )
     work = tuple(_work(folder, operation) for operation in summary.network.operations)
     if not work:
         raise StoreError(f"{folder}: expected a run of a network with operations, found none", "network")

@@ -11,11 +11,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from resil.cli import main
+from resil.errors import StoreError
 from resil.prepare.coded import CORRECTS, DETECTS, CodedEngine, Credit, coded_text, credit
 from resil.rtl_harness.design.elaboration import elaborate
 from resil.rtl_harness.design.target import load_target
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.faults import Fault, Outcome, Reported, Seen
+from resil.sensitivity.observations import read_run
 from testkit.macros import macros_campaign, macros_file, macros_work
 
 CODED = '\n[storage]\nsram_ecc = ["u_dut.u_a"]\n'
@@ -167,6 +169,13 @@ def test_outcomes_without_the_code_are_not_taken_for_those_with_it(runs, tmp_pat
     assert identities[0] != identities[1]
     file = macros_campaign(tmp_path, 600, CLUSTERS, CODED)
     assert main(["run", str(file), "--out", str(runs["bare"]), "--resume", "--quiet"]) != 0
+
+
+def test_no_model_is_learnt_from_what_a_code_is_credited_with(runs):
+    with pytest.raises(StoreError, match=r"assumes a code around memories \(sram_ecc\)"):
+        read_run(runs["coded"])
+    with pytest.raises(StoreError, match="network with operations"):
+        read_run(runs["bare"])
 
 
 def test_an_audit_agrees_and_permanent_faults_get_no_credit(runs, tmp_path):

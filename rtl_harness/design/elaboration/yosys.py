@@ -129,6 +129,8 @@ def require_copies(log: str, folder: Path) -> None:
 def said_of_source(messages: str, folder: Path) -> str:
     """Return the errors among messages of Yosys that ran in `folder`: path of the source, line, and reason.
 
+    Each reason is there once, with its first place.
+
     What slang says of a file is named by its path from there, or as the copy that `read_commands` made.
     """
     errors = [line for line in messages.splitlines() if "ERROR" in line]
@@ -137,9 +139,13 @@ def said_of_source(messages: str, folder: Path) -> str:
         return "\n".join(errors[:_ERRORS])
     origins: dict[str, str] = _origins(folder)["origins"]
     paths = [os.path.normpath(folder / found["path"]) for found in placed]
+    places: dict[str, list[str]] = {}
+    for path, found in zip(paths, placed, strict=True):
+        places.setdefault(found["reason"], []).append(f"{origins.get(path, path)}:{found['line']}")
+    # What is missing in many places is said once.
     lines = [
-        f"{origins.get(path, path)}:{found['line']}: {found['reason']}"
-        for path, found in zip(paths, placed, strict=True)
+        f"{own[0]}: {reason}{f' (and {len(own) - 1} places more)' if len(own) > 1 else ''}"
+        for reason, own in places.items()
     ]
     more = [f"and {len(lines) - _ERRORS} more errors"] if len(lines) > _ERRORS else []
     return "\n".join([*lines[:_ERRORS], *more])
