@@ -82,11 +82,7 @@ class CodedEngine:
         self._elaboration = elaboration
         self._until_detection = until_detection
         self.name = engine.name
-
-    @property
-    def notes(self) -> list[str]:
-        """See `CampaignEngine`."""
-        return self._engine.notes
+        self.notes = engine.notes
 
     @property
     def audits(self) -> Mapping[str, Audited]:
