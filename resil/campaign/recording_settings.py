@@ -120,7 +120,7 @@ def _closed(section: Section) -> Answered:
     bus = section.text("bus")
     settings = Answered(
         bus=bus,
-        memory=section.text("memory", bus.rstrip("_").lower()),
+        memory=section.text("memory", bus.rstrip("_.").lower()),
         words=section.integer("words"),
         kind=section.text("kind") if section.has("kind") else "",
         parameters=read_parameters(section),

@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from resil.proposal.design import OwnDesign
 from resil.rtl_harness.replay.buses import Bus
 from resil.rtl_harness.replay.parts import SOURCE, part_of
+from resil.rtl_harness.replay.pins import instance_text
 from resil.rtl_harness.replay.ports import TopPort
 
 # Cycles that a bench without a host runs; words of its memories.
@@ -29,24 +31,30 @@ _HOST_PORTS = {
 
 def memories(design: OwnDesign) -> list[Bus]:
     """Return the buses behind which, or in front of which, the bench has a memory."""
-    return [bus for bus in design.buses if part_of(bus) is not None]
+    return [_in_bench(bus) for bus in design.buses if part_of(bus) is not None]
+
+
+def _in_bench(bus: Bus) -> Bus:
+    """Return a bus with the names that its signals have in the bench."""
+    return replace(bus, ports={key: replace(port, name=port.symbol) for key, port in bus.ports.items()})
 
 
 def host(design: OwnDesign) -> Bus | None:
     """Return the bus on which the bench has a host; the first that it can serve."""
-    return next((b for b in design.buses if not b.manager and b.kind.name in _HOSTS), None)
+    found = (_in_bench(b) for b in design.buses if not b.manager and b.kind.name in _HOSTS)
+    return next(found, None)
 
 
 def _connected(design: OwnDesign) -> set[str]:
     buses = [*memories(design), *filter(None, [host(design)])]
-    found = {port.name for bus in buses for port in bus.ports.values()}
-    found |= {port.name for port in design.clocks} | {reset.port.name for reset in design.resets}
-    return found
+    found = {port.symbol for bus in buses for port in bus.ports.values()}
+    clocks = (*design.clocks, *design.same_clocks)
+    return found | {port.symbol for port in (*clocks, *(reset.port for reset in design.resets))}
 
 
 def _free(design: OwnDesign, direction: str) -> list[TopPort]:
     taken = _connected(design)
-    return [port for port in design.ports if port.direction == direction and port.name not in taken]
+    return [port for port in design.ports if port.direction == direction and port.symbol not in taken]
 
 
 def _width(ports: Iterable[TopPort]) -> int:
@@ -118,7 +126,7 @@ def bench_text(design: OwnDesign) -> str:
 def _head(design: OwnDesign, ends: str) -> str:
     inputs, outputs = _free(design, "input"), _free(design, "output")
     alarms = [own.port for own in design.alarms]
-    ports = "".join(f",\n  output logic [{port.width - 1}:0] {port.name}" for port in alarms)
+    ports = "".join(f",\n  output logic [{port.width - 1}:0] {port.symbol}" for port in alarms)
     return f"""\
 // SPDX-License-Identifier: Apache-2.0
 /// A closed bench of {design.top}, proposed by resil init: a person decides what it is driven with.
@@ -150,20 +158,20 @@ module {design.top}_bench (
   // What the outputs were in each cycle.
 {_declared([port for port in outputs if port not in alarms], design)}\
   logic [{_width(outputs) - 1}:0] sink, unused_sink;
-  assign sink = {_width(outputs)}'({{{", ".join(port.name for port in outputs) or "1'b0"}}});
+  assign sink = {_width(outputs)}'({{{", ".join(port.symbol for port in outputs) or "1'b0"}}});
 {_replay_memory("sink", _width(outputs), "!done_q", "sink", "unused_sink")}"""
 
 
 def _declared(ports: Iterable[TopPort], design: OwnDesign) -> str:
     return "".join(
-        f"  logic [{port.width - 1}:0] {port.name};\n" for port in ports if port not in design.clocks
+        f"  logic [{port.width - 1}:0] {port.symbol};\n" for port in ports if port not in design.clocks
     )
 
 
 def _split(inputs: list[TopPort], design: OwnDesign) -> str:
     lines, low = [], 0
     for port in inputs:
-        lines.append(f"  assign {port.name} = stimulus[{low + port.width - 1}:{low}];\n")
+        lines.append(f"  assign {port.symbol} = stimulus[{low + port.width - 1}:{low}];\n")
         low += port.width
     return "".join(lines)
 
@@ -240,10 +248,12 @@ def _host(bus: Bus | None) -> str:
 
 
 def _design(design: OwnDesign) -> str:
-    given = {port.name: "clk_i" for port in design.clocks}
+    given = {port.name: "clk_i" for port in (*design.clocks, *design.same_clocks)}
     given |= {own.port.name: "rst_ni" if own.active_low else "!rst_ni" for own in design.resets}
-    cast = {p.name: f"{p.enum}'({p.name})" for p in design.ports if p.enum and p.direction == "input"}
-    pins = [f"    .{p.name}({given.get(p.name, cast.get(p.name, p.name))})" for p in design.ports]
-    values = ", ".join(f".{name}({value})" for name, value in design.parameters.items())
-    given_values = f" #({values})" if values else ""
-    return f"  {design.top}{given_values} u_dut (\n" + ",\n".join(pins) + "\n  );\n"
+    nets = "".join(
+        f"  wire [{p.width - 1}:0] {p.symbol};   // a person decides: nothing drives it but the design\n"
+        for p in design.ports
+        if p.is_inout
+    )
+    connected = [(port, given.get(port.name, port.symbol)) for port in design.ports]
+    return nets + instance_text(design.top, design.parameters, "u_dut", connected)

@@ -18,6 +18,7 @@ from resil.rtl_harness.design.slang import SlangSources
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.replay.buses import Bus, find_buses
 from resil.rtl_harness.replay.ports import TopPort, ports_of
+from resil.rtl_harness.replay.recording import fields_of
 from resil.rtl_harness.replay.waves import Signal, Waves
 
 # An unpacked array of so many bits is taken for an SRAM, as elaboration does.
@@ -53,6 +54,7 @@ class OwnDesign:
         blocks: Instances right below the top, by the name of a block.
         arrays: Unpacked arrays of some size.
         clocks: The one that makes the cycles first.
+        same_clocks: Clock inputs of interfaces, as it seems: they are connected to the first.
         resets: All that were found.
         alarms: Outputs that may report a fault.
         buses: Among the ports.
@@ -68,6 +70,7 @@ class OwnDesign:
     blocks: Mapping[str, str]
     arrays: tuple[Array, ...]
     clocks: tuple[TopPort, ...]
+    same_clocks: tuple[TopPort, ...]
     resets: tuple[Reset, ...]
     alarms: tuple[Alarm, ...]
     buses: tuple[Bus, ...]
@@ -131,6 +134,9 @@ def read_own_design(
             "--instance",
         )
     clocks = find_clocks(ports, recorded)
+    own = [port for port in clocks if port.holder is None]
+    same = [port for port in clocks if port.holder is not None] if own else []
+    clocks = own or clocks
     if not clocks:
         names = ", ".join(port.name for port in ports if port.direction == "input" and port.width == 1)
         raise HarnessError(
@@ -160,6 +166,7 @@ def read_own_design(
         blocks,
         tuple(arrays),
         tuple(clocks),
+        tuple(same),
         tuple(resets),
         tuple(alarms),
         tuple(buses),
@@ -179,14 +186,8 @@ def _remarks_of(listed: FileList, recorded: Mapping[str, ParameterValue]) -> lis
 
 def _recorded(found: Waves, instance: str, ports: Sequence[TopPort]) -> dict[str, Signal]:
     """Return those of the ports that the recording has; the others are looked for when it is replayed."""
-    variables = {name.lower(): own for name, own in found.below(instance).items()}
-    structures = found.structures(instance)
-    recorded = {}
-    for port in ports:
-        own = variables.get(port.name.lower())
-        if fields := structures.get(port.name, []) if own is None else [own]:
-            recorded[port.name] = found.signal(fields, port.width)
-    return recorded
+    fields, widths = fields_of(found, instance, ports), {port.name: port.width for port in ports}
+    return {name: found.signal(own, widths[name]) for name, own in fields.items()}
 
 
 def _rises(signal: Signal | None) -> bool:

@@ -41,7 +41,7 @@ def target_text(design: OwnDesign, folder: Path, bench: Mapping[str, str] | None
         values = {key: _text(v) if isinstance(v, str) else str(v) for key, v in design.parameters.items()}
         lines += ["", "[parameters]", *(f"{key} = {value}" for key, value in values.items())]
     lines += ["", *_block_lines(design, "" if bench is None else "u_dut")]
-    lines += _alarm_lines(design)
+    lines += _alarm_lines(design, bench is not None)
     return "\n".join(lines) + "\n"
 
 
@@ -73,7 +73,7 @@ def _block_lines(design: OwnDesign, dut: str) -> list[str]:
     return lines
 
 
-def _alarm_lines(design: OwnDesign) -> list[str]:
+def _alarm_lines(design: OwnDesign, in_bench: bool) -> list[str]:
     if not design.alarms:
         return [
             "",
@@ -81,7 +81,8 @@ def _alarm_lines(design: OwnDesign) -> list[str]:
         ]
     lines = ["", "[alarms]                        # a person decides: proposed by their names alone"]
     for alarm in design.alarms:
-        own = f"{{ output = {_text(alarm.port.name)}, reports = {_text(alarm.reports)} }}"
+        name = alarm.port.symbol if in_bench else alarm.port.name
+        own = f"{{ output = {_text(name)}, reports = {_text(alarm.reports)} }}"
         if alarm.port.name in design.usual:
             lines.append(f"# {_key(alarm.port.name)} = {own}   # rises in the recording, where no fault is")
         else:
@@ -139,7 +140,7 @@ def recording_lines(design: OwnDesign, waves: Path, instance: str, folder: Path)
             lines += [
                 f"# bus = {_text(prefix)}   # recording, so that what is asked for by a fault comes back"
             ]
-            lines += ["# words = 1024", "# [[workload.images]]", f"# memory = {_text(prefix.rstrip('_'))}"]
+            lines += ["# words = 1024", "# [[workload.images]]", f"# memory = {_text(prefix.rstrip('_.'))}"]
             lines += ['# file = "memory.bin"']
     return lines
 

@@ -46,7 +46,7 @@ def _answered(campaign: Campaign) -> str:
     """Return the buses of a recording that a part of the bench answers, in words."""
     work = campaign.work.replay if isinstance(campaign.work, TestbenchSettings) else campaign.work
     closed = work.closed if isinstance(work, RecordingSettings) else ()
-    return ", ".join(f"the bus {own.bus.rstrip('_')}" for own in closed)
+    return ", ".join(f"the bus {own.bus.rstrip('_.')}" for own in closed)
 
 
 def _inputs(campaign: Campaign, inputs: Sequence[int]) -> str:

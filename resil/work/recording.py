@@ -373,7 +373,7 @@ def _remedy(settings: RecordingSettings, made: Images, closed: Closed, recording
     for own in closed.layout.answered:
         hints.insert(
             0,
-            f"if it is at the bus {own.prefix.rstrip('_') or own.memory}: where answers come at other "
+            f"if it is at the bus {own.prefix.rstrip('_.') or own.memory}: where answers come at other "
             f"times, give the memory the recorded latencies by parameters of {own.module}, or, if none has "
             "them, checked = false and strobes with stream = true; where data differ, its images are not "
             "what the recorded memory held, or Base and words are others",

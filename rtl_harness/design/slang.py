@@ -126,7 +126,7 @@ def _read(
 
     tool = driver.Driver()
     tool.addStandardArgs()
-    words = ["slang", "--single-unit", "--allow-use-before-declare"]
+    words = ["slang", "--single-unit", "--allow-use-before-declare", "--allow-toplevel-iface-ports"]
     words += [part for top in tops for part in ("--top", top)]
     words += [f"-I{folder}" for folder in given.include_dirs]
     words += [f"-D{key}={value}" if value else f"-D{key}" for key, value in given.defines.items()]

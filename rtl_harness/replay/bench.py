@@ -21,7 +21,8 @@ from resil.rtl_harness.replay.layout import (
     ReplayLayout,
     WordStream,
 )
-from resil.rtl_harness.replay.ports import TopPort
+from resil.rtl_harness.replay.pins import instance_text
+from resil.rtl_harness.replay.ports import TopPort, symbol_of
 from resil.rtl_harness.replay.split import ON, OUT
 
 BENCH, INSTANCE = "resil_replay", "u_dut"
@@ -50,7 +51,7 @@ def plusarg(memory: str) -> str:
 
 def passed_on(output: str) -> str:
     """Return the output of the bench that carries one of the top."""
-    return f"top_{output}"
+    return f"top_{symbol_of(output)}"
 
 
 def bench_text(
@@ -78,7 +79,7 @@ def bench_text(
         _recording(layout),
         _design(layout, top, parameters, resets or {}),
         *(_answered(layout, own, resets or {}) for own in layout.answered),
-        "".join(f"  assign {passed_on(name)} = out_{name};\n" for name in passed),
+        "".join(f"  assign {passed_on(name)} = out_{symbol_of(name)};\n" for name in passed),
         _cyclewise(layout),
         *(_stream(layout, number, stream) for number, stream in enumerate(layout.streams)),
         _noted(layout),
@@ -170,19 +171,20 @@ def _recording(layout: ReplayLayout) -> str:
 
 
 def _design(layout: ReplayLayout, top: str, parameters: Parameters, resets: Mapping[str, bool]) -> str:
-    lines, pins = [], []
+    lines: list[str] = []
+    pins: list[str] = []
     if resets:
         lines += [
             f"  logic early_q = 1'b1;\n  always_ff @({_edge(layout)} or negedge {RESET}) begin",
             f"    if (!{RESET}) early_q <= 1'b0;\n    else early_q <= 1'b0;\n  end",
         ]
+    clocks = [CLOCK]
     if layout.by_edges:
         bits = layout.clock_bits
         lines += [f"  logic [{bits.width - 1}:0] clocks_q;"]
         lines += [f"  always_ff @({_edge(layout)}) if (replaying) clocks_q <= {RECORDING}{bits.text};"]
-        pins += [f".{name}(clocks_q[{number}])" for number, name in enumerate(layout.clocks)]
-    else:
-        pins += [f".{layout.clocks[0]}({CLOCK})"]
+        clocks = [f"clocks_q[{number}]" for number in range(len(layout.clocks))]
+    connected = [(port, clocks[number]) for port, number in layout.clock_ports]
     for port in layout.inputs:
         value = _recorded(layout, port)
         if port.name in resets:
@@ -195,17 +197,11 @@ def _design(layout: ReplayLayout, top: str, parameters: Parameters, resets: Mapp
                 f".{port.name}{ON}(out_{port.enable.symbol})",
             ]
             value = f"out_{port.symbol}"
-        pins.append(f".{port.name}({_cast(port, value)})")
-    for port in layout.answers:
+        connected.append((port, value))
+    for port in (*layout.answers, *(own for own in layout.outputs if not own.is_driven)):
         lines.append(f"  logic [{port.width - 1}:0] out_{port.symbol};")
-        pins.append(f".{port.name}({_cast(port, f'out_{port.symbol}')})")
-    for port in (own for own in layout.outputs if not own.is_driven):
-        lines.append(f"  logic [{port.width - 1}:0] out_{port.symbol};")
-        pins.append(f".{port.name}(out_{port.symbol})")
-    values = ", ".join(f".{name}({value})" for name, value in parameters.items())
-    given = f" #({values})" if values else ""
-    connected = ",\n".join(f"    {pin}" for pin in pins)
-    return "\n".join([*lines, f"  {top}{given} {INSTANCE} (", connected, "  );"]) + "\n"
+        connected.append((port, f"out_{port.symbol}"))
+    return "\n".join([*lines, instance_text(top, parameters, INSTANCE, connected, *pins)])
 
 
 def _recorded(layout: ReplayLayout, port: TopPort) -> str:
@@ -216,10 +212,6 @@ def _recorded(layout: ReplayLayout, port: TopPort) -> str:
             break
         low += own.width
     return f"inputs_q{Field(low, port.width).text}"
-
-
-def _cast(port: TopPort, value: str) -> str:
-    return f"{port.enum}'({value})" if port.enum else value
 
 
 def _answered(layout: ReplayLayout, bus: AnsweredBus, resets: Mapping[str, bool]) -> str:

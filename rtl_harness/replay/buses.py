@@ -160,7 +160,7 @@ class Bus:
         role = "manager" if self.manager else "subordinate"
         if self.kind.name == "AXI4-Stream":
             role = "source" if self.manager else "sink"
-        return f"{self.kind.name} {role} {self.prefix.rstrip('_') or '(no prefix)'}"
+        return f"{self.kind.name} {role} {self.prefix.rstrip('_.') or '(no prefix)'}"
 
     def conditions(self, *, answers: bool = False) -> dict[tuple[str, ...], list[TopPort]]:
         """Return which outputs of it, or inputs, count only when, by names of ports."""
@@ -210,7 +210,7 @@ def _prefixes(kind: BusKind, ports: Sequence[TopPort]) -> list[str]:
 def _ends(name: str, signal: str) -> bool:
     """Whether a name is that of a signal behind a prefix that ends where a word does."""
     prefix = name.removesuffix(signal)
-    return name.endswith(signal) and (not prefix or prefix.endswith("_"))
+    return name.endswith(signal) and (not prefix or prefix.endswith(("_", ".")))
 
 
 def _bus(kind: BusKind, prefix: str, ports: Sequence[TopPort]) -> Bus | None:

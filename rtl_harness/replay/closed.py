@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from resil.rtl_harness.cache import cached_folder, content_key, write_atomically
 from resil.rtl_harness.design.target import PACKAGE, Parameters, Replay, Target, TargetMemory
@@ -146,7 +146,7 @@ def close_by_recordings(target: Target, asked: ReplayRequest, file: Path) -> Clo
         read_recording(s, ports, clocks, asked.sampled, _optional(ports, rules, answered), at_edge, values)
         for s in asked.spans
     )
-    layout = _layout(ports, clocks, asked.sampled, rules, answered)
+    layout = _layout(ports, clocks, asked.sampled, rules, answered, _same_clocks(recordings))
     digest = content_key(json.dumps(_plain(layout)), f"{FLAGS} flags")
     words = _words(layout, recordings)
     if target.replay is None:
@@ -191,7 +191,25 @@ def _at_edge(
 def _plain(layout: ReplayLayout) -> dict[str, object]:
     """Return a layout as plain values; what it does not have is left out, as in older ones."""
     found = asdict(layout)
-    return {key: value for key, value in found.items() if key != "answered" or value}
+    same = all(port.holder is None for port, _ in layout.clock_ports)
+    left_out = {"clock_ports"} if same else set()
+    left_out |= set() if layout.answered else {"answered"}
+    return {key: _without_holders(value) for key, value in found.items() if key not in left_out}
+
+
+def _without_holders(value: Any) -> Any:  # noqa: ANN401
+    if isinstance(value, dict):
+        plain = {"holder": None, "is_union": False}
+        return {k: _without_holders(v) for k, v in value.items() if k not in plain or v != plain[k]}
+    return [_without_holders(own) for own in value] if isinstance(value, list | tuple) else value
+
+
+def _same_clocks(recordings: Sequence[Recording]) -> dict[str, int]:
+    """Return inputs of interfaces that are one of the clocks in all recordings, and which."""
+    found = [own.same_clocks for own in recordings]
+    return {
+        name: number for name, number in found[0].items() if all(own.get(name) == number for own in found)
+    }
 
 
 def _require_free(answered: Sequence[AnsweredBus], clocks: Sequence[str]) -> None:
@@ -227,8 +245,10 @@ def _layout(
     sampled: str,
     rules: Sequence[Ruled],
     answered: tuple[AnsweredBus, ...],
+    same: Mapping[str, int],
 ) -> ReplayLayout:
-    taken = {*clocks, *(port.name for own in answered for port in own.answers)}
+    numbers = {**same, **{name: number for number, name in enumerate(clocks)}}
+    taken = {*numbers, *(port.name for own in answered for port in own.answers)}
     return ReplayLayout(
         tuple(clocks),
         sampled,
@@ -237,6 +257,7 @@ def _layout(
         tuple(own for rule in rules if not rule.strobe.stream for own in rule.outputs),
         tuple(WordStream(rule.when, rule.outputs) for rule in rules if rule.strobe.stream),
         answered,
+        tuple((port, numbers[port.name]) for port in ports if port.name in numbers),
     )
 
 

@@ -68,7 +68,7 @@ def answered_buses(ports: Sequence[TopPort], asked: Sequence[Answered]) -> tuple
 def _bus(number: int, own: Answered, buses: Sequence[Bus]) -> tuple[Bus, BenchPart]:
     key = f"closed[{number}].bus"
     served = {bus.title: bus for bus in buses if bus.manager and bus.kind.name != _STREAM and part_of(bus)}
-    named = [bus for bus in buses if bus.prefix.rstrip("_") == own.bus.lower().rstrip("_")]
+    named = [bus for bus in buses if bus.prefix.rstrip("_.") == own.bus.lower().rstrip("_.")]
     named = [bus for bus in named if own.kind in ("", bus.kind.name)]
     known = ", ".join(served) or "none that the design drives"
     if len(named) != 1:

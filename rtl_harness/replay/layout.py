@@ -130,6 +130,7 @@ class ReplayLayout:
 
     Attributes:
         clocks: Clock inputs; a single one is the clock of the bench, several come from the recording.
+        clock_ports: Ports that are clocks, and which; of interfaces also such as are the same as one.
         sampled: "before" or "at" the edges: when the values of a cycle are those of the recording.
         inputs: All other inputs, and ports in both directions.
         outputs: All outputs, and ports in both directions.
@@ -145,6 +146,7 @@ class ReplayLayout:
     cyclewise: tuple[ComparedOutput, ...]
     streams: tuple[WordStream, ...]
     answered: tuple[AnsweredBus, ...] = ()
+    clock_ports: tuple[tuple[TopPort, int], ...] = ()
 
     @property
     def answers(self) -> tuple[TopPort, ...]:

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy as np
 from resil.rtl_harness.design.parameter_values import TopParameter
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.replay.ports import TopPort
-from resil.rtl_harness.replay.waves import Signal, Times, Waves
+from resil.rtl_harness.replay.waves import Signal, Times, Waves, plain_path
 
 # An input that changes more often than once in so many cycles on the average is a clock.
 _CLOCK_LIKE = 1.5
@@ -52,6 +52,7 @@ class Recording:
         signals: By port.
         before: Values of a cycle are those before its edge, else those at it.
         at_edge: Inputs whose values are those at the edge even so.
+        same_clocks: Inputs of interfaces that change as a clock does, at all times, and its number.
     """
 
     span: Span
@@ -61,6 +62,7 @@ class Recording:
     signals: dict[str, Signal]
     before: bool
     at_edge: frozenset[str] = frozenset()
+    same_clocks: Mapping[str, int] = field(default_factory=dict)
 
     def is_before(self, port: str) -> bool:
         """Whether the values of an input in a cycle are those before its edge."""
@@ -142,12 +144,10 @@ def read_recording(
     """
     waves = Waves(span.file)
     _require_parameters(waves, span, parameters)
-    variables, structures = waves.below(span.instance), waves.structures(span.instance)
-    lower = {name.lower(): own for name, own in variables.items()}
+    variables, found = waves.below(span.instance), fields_of(waves, span.instance, ports)
     signals = {}
     for port in ports:
-        own = variables.get(port.name) or lower.get(port.name.lower())
-        fields: list[Any] = [own] if own is not None else structures.get(port.name, [])
+        fields = found.get(port.name, [])
         if fields:
             signals[port.name] = waves.signal(fields, port.width)
         elif port.name not in optional:
@@ -170,10 +170,48 @@ def read_recording(
             "waves.clock",
         )
     several = tuple(signals[name] for name in clocks) if len(clocks) > 1 else ()
-    found = Recording(span, waves, times, several, signals, sampled == "before", frozenset(at_edge))
-    ruled_out = {*clocks, *optional}
-    _no_other_clock(found, [own for own in ports if own.direction == "input" and own.name not in ruled_out])
+    same = {
+        port.name: number
+        for port in ports
+        if port.holder is not None and port.name in port.holder.inputs and port.name in signals
+        for number, name in enumerate(clocks)
+        if name != port.name and np.array_equal(signals[port.name].toggles, signals[name].toggles)
+    }
+    recording = Recording(span, waves, times, several, signals, sampled == "before", frozenset(at_edge), same)
+    ruled_out = {*clocks, *optional, *same}
+    inputs = [own for own in ports if own.direction == "input" and own.name not in ruled_out]
+    _no_other_clock(recording, inputs)
+    return recording
+
+
+def fields_of(waves: Waves, instance: str, ports: Sequence[TopPort]) -> dict[str, list[Any]]:
+    """Return the variables that make up each port that a recording of an instance has, by its name.
+
+    Raises:
+        HarnessError: The waveform has no such instance.
+    """
+    variables = {name.lower(): [own] for name, own in waves.below(instance).items()}
+    structures = {name.lower(): own for name, own in waves.structures(instance).items()}
+    parts = waves.parts(instance) if any(port.holder is not None for port in ports) else {}
+    found: dict[str, list[Any]] = {}
+    for port in ports:
+        name = port.name.lower()
+        own = (
+            variables.get(name) or structures.get(name)
+            if port.holder is None
+            else parts.get(plain_path(name))
+        )
+        if own:
+            found[port.name] = _of_union(own, port.width) if port.is_union else own
     return found
+
+
+def _of_union(fields: list[Any], width: int) -> list[Any]:
+    """Return one member of a union that was written member by member: all are the same bits."""
+    bits = np.cumsum([int(own.bitwidth or 0) for own in fields])
+    if bits[-1] % width or width not in bits:
+        return fields
+    return fields[: int(np.flatnonzero(bits == width)[0]) + 1]
 
 
 def _require_parameters(waves: Waves, span: Span, parameters: Sequence[TopParameter]) -> None:

@@ -9,7 +9,8 @@ from resil.rtl_harness.design.target import Parameters, Target
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.replay.bench import INSTANCE
 from resil.rtl_harness.replay.closed import below_instance, with_files
-from resil.rtl_harness.replay.ports import TopPort, read_ports
+from resil.rtl_harness.replay.pins import instance_text
+from resil.rtl_harness.replay.ports import TopPort, read_ports, symbol_of
 from resil.rtl_harness.replay.split import ON, OUT
 
 SHELL = "resil_shell"
@@ -43,7 +44,11 @@ def in_shell(target: Target, parameters: Parameters) -> Target:
         top=SHELL,
         sources=(*target.sources, folder / f"{SHELL}.sv"),
         parameters={},
-        reset=target.reset or _NO_RESET,
+        clock=symbol_of(target.clock),
+        reset=symbol_of(target.reset) or _NO_RESET,
+        alarms={name: replace(own, output=symbol_of(own.output)) for name, own in target.alarms.items()},
+        status=symbol_of(target.status),
+        operation=symbol_of(target.operation),
         dut=INSTANCE,
         snapshot=None,
         **below_instance(target),
@@ -64,24 +69,19 @@ def _require_named(target: Target, ports: tuple[TopPort, ...]) -> None:
             )
 
 
-def _value(port: TopPort) -> str:
-    return f"{port.enum}'({port.name})" if port.enum and port.direction == "input" else port.name
-
-
 def _side(port: TopPort) -> str:
     return "input" if port.is_inout else port.direction
 
 
 def _text(target: Target, parameters: Parameters, ports: tuple[TopPort, ...]) -> str:
-    declared = [f"  {_side(port)} logic [{port.width - 1}:0] {port.name}" for port in ports]
+    declared = [f"  {_side(port)} logic [{port.width - 1}:0] {port.symbol}" for port in ports]
     declared += [] if target.reset else [f"  input logic {_NO_RESET}"]
-    pins = [f"    .{port.name}({_value(port)})" for port in ports]
+    pins = []
     for port in (own for own in ports if own.is_inout):
         for suffix in (OUT, ON):
             declared.append(f"  output logic [{port.width - 1}:0] {port.name}{suffix}")
-            pins.append(f"    .{port.name}{suffix}({port.name}{suffix})")
-    values = ", ".join(f".{name}({value})" for name, value in parameters.items())
-    given = f" #({values})" if values else ""
+            pins.append(f".{port.name}{suffix}({port.name}{suffix})")
+    connected = [(port, port.symbol) for port in ports]
     return "\n".join(
         [
             "// SPDX-License-Identifier: Apache-2.0",
@@ -89,9 +89,7 @@ def _text(target: Target, parameters: Parameters, ports: tuple[TopPort, ...]) ->
             f"module {SHELL} (",
             ",\n".join(declared),
             ");",
-            f"  {target.top}{given} {INSTANCE} (",
-            ",\n".join(pins),
-            "  );",
+            instance_text(target.top, parameters, INSTANCE, connected, *pins),
             "endmodule",
             "",
         ]

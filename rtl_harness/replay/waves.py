@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ Bits = npt.NDArray[np.bool_]
 _READER = "pywellen"
 _SUFFIXES = (".vcd", ".fst", ".ghw")
 # Decimal exponents of a second.
+_RANGE = re.compile(r"\s*\[[^\]]*:[^\]]*\]\s*$")
 _UNITS = {"zs": -21, "as": -18, "fs": -15, "ps": -12, "ns": -9, "us": -6, "ms": -3, "s": 0}
 
 
@@ -179,6 +181,23 @@ class Waves:
         own = next(scope for path, scope in self.scopes.items() if path.lower() == instance.lower())
         return {str(scope.name): [*scope.all_vars()] for scope in own.scopes()}
 
+    def parts(self, instance: str) -> dict[str, list[Any]]:
+        """Return what arrays and interfaces of an instance hold, by `plain_path` of their paths below it.
+
+        Each is a variable, or the fields of a structure that was written field by field.
+        """
+        path = next(path for path in self.scopes if path.lower() == instance.lower())
+        found: dict[str, list[Any]] = {}
+        for name, scope in self.scopes.items():
+            if name == path or name.startswith(f"{path}."):
+                below = name[len(path) + 1 :]
+                if below:
+                    found.setdefault(plain_path(below), [*scope.all_vars()])
+                for variable in scope.vars():
+                    full = f"{below}.{variable.name}" if below else str(variable.name)
+                    found[plain_path(full)] = [variable]
+        return found
+
     def signal(self, variables: Iterable[Any], width: int) -> Signal:
         """Return a signal: that of a variable, or several side by side, the most significant first.
 
@@ -223,6 +242,16 @@ class Waves:
         factor, exponent = self.tick
         unit = next((name for name, own in _UNITS.items() if own == exponent), "")
         return f"{int(tick) * factor:,} {unit}" if unit else f"{int(tick) * factor:,} x 1e{exponent} s"
+
+
+def plain_path(path: str) -> str:
+    """Return a path below an instance in one way, whoever wrote it.
+
+    >>> plain_path("data.[1].[0]"), plain_path("Data(1)(0)"), plain_path("\\\\data[1] [7:0]")
+    ('data[1][0]', 'data[1][0]', 'data[1]')
+    """
+    text = _RANGE.sub("", path.replace("\\", "").replace("(", "[").replace(")", "]"))
+    return "".join(text.split()).replace(".[", "[").lower()
 
 
 def _bare(name: str) -> str:
