@@ -129,7 +129,7 @@ def recording_lines(design: OwnDesign, waves: Path, instance: str, folder: Path)
     for bus in design.buses:
         for when, outputs in bus.conditions().items():
             lines += ["", f"[[workload.strobes]]            # {bus.title}"]
-            lines += [f"outputs = {_texts(port.name for port in outputs)}", f"when = {_texts(when)}"]
+            lines += [f"outputs = {_texts(outputs)}", f"when = {_texts(when)}"]
     for bus in design.buses:
         if bus.manager and bus.kind.name != "AXI4-Stream" and part_of(bus) is not None:
             prefix = bus.prefix

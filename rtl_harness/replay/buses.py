@@ -162,9 +162,9 @@ class Bus:
             role = "source" if self.manager else "sink"
         return f"{self.kind.name} {role} {self.prefix.rstrip('_.') or '(no prefix)'}"
 
-    def conditions(self, *, answers: bool = False) -> dict[tuple[str, ...], list[TopPort]]:
+    def conditions(self, *, answers: bool = False) -> dict[tuple[str, ...], list[str]]:
         """Return which outputs of it, or inputs, count only when, by names of ports."""
-        found: dict[tuple[str, ...], list[TopPort]] = {}
+        found: dict[tuple[str, ...], list[str]] = {}
         answered = self.manager == answers
         channels = {**self.kind.channels, **(self.kind.answers if answered else {})}
         for signal, port in self.ports.items():
@@ -176,7 +176,7 @@ class Bus:
             if said or not when or any(own.removeprefix("!") not in self.ports for own in when):
                 continue
             names = tuple(self._level(own) for own in when)
-            found.setdefault(names, []).append(port)
+            found.setdefault(names, []).append(port.name)
         return found
 
     def _level(self, condition: str) -> str:

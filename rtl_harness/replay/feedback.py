@@ -145,7 +145,7 @@ def _answered(own: Answered, part: BenchPart, bus: Bus) -> AnsweredBus:
 
 def _checks(bus: Bus, inputs: Sequence[TopPort]) -> Iterator[tuple[TopPort, tuple[Condition, ...]]]:
     """Yield what the part drives and has to be as recorded, and when that counts."""
-    when = {port.name: names for names, ports in bus.conditions(answers=True).items() for port in ports}
+    when = {name: names for names, own in bus.conditions(answers=True).items() for name in own}
     by_name = {port.name: port for port in bus.ports.values()}
     signals = {port.name: signal for signal, port in bus.ports.items()}
     for port in inputs:

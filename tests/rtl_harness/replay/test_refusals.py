@@ -88,7 +88,6 @@ def test_a_port_that_was_not_recorded(tmp_path, vcd, target_file):
 
 PORTS = {
     "top.bus": ("interface wires; logic a; endinterface\n", "wires bus"),
-    "top.words": ("", "input logic [7:0] words[2]"),
     "top.mode": ("typedef enum logic {A, B} mode_e;\n", "input mode_e mode"),
 }
 
