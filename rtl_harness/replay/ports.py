@@ -119,7 +119,7 @@ def ports_of(name: str, top: Any) -> tuple[TopPort, ...]:  # noqa: ANN401
     symbols: dict[str, str] = {}
     for port in found:
         if (other := symbols.setdefault(port.symbol, port.name)) != port.name:
-            _refuse(name, port.name, f"hard to tell from {other} in the names of a bench")
+            _refuse(name, port.name, f"{other} by another name in a bench")
     return found
 
 
