@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from resil.rtl_harness.design.target import Parameters
-from resil.rtl_harness.replay.ports import Holder, TopPort
+from resil.rtl_harness.replay.ports import PortHolder, TopPort
 
 
 def instance_text(
@@ -23,7 +23,7 @@ def instance_text(
         more: Further pins.
     """
     values = dict(connected)
-    held: dict[Holder, list[TopPort]] = {}
+    held: dict[PortHolder, list[TopPort]] = {}
     for port in values:
         if port.holder is not None:
             held.setdefault(port.holder, []).append(port)
@@ -41,11 +41,11 @@ def _given(port: TopPort, value: str) -> str:
     return f"{port.enum}'({value})" if port.enum and port.is_driven else value
 
 
-def _signal(holder: Holder) -> str:
+def _signal(holder: PortHolder) -> str:
     return f"pin_{holder.name}"
 
 
-def _held(holder: Holder, ports: Sequence[TopPort], values: dict[TopPort, str]) -> list[str]:
+def _held(holder: PortHolder, ports: Sequence[TopPort], values: dict[TopPort, str]) -> list[str]:
     declared, lines = holder.declared.replace("{}", _signal(holder)), []
     for port in ports:
         value, path = values[port], _signal(holder) + port.name.removeprefix(holder.name)

@@ -20,7 +20,7 @@ _MOST_ELEMENTS = 4096
 
 
 @dataclass(frozen=True)
-class Holder:
+class PortHolder:
     """A port that is no vector: an unpacked array or an interface. What it holds is a port each to a replay.
 
     Attributes:
@@ -53,7 +53,7 @@ class TopPort:
     direction: str
     width: int
     enum: str = ""
-    holder: Holder | None = None
+    holder: PortHolder | None = None
     is_union: bool = False
 
     @property
@@ -150,14 +150,14 @@ def _ports(target: str, found: Any) -> Iterator[TopPort]:  # noqa: ANN401
     if kind.isUnpackedArray:
         if direction == "inout":
             _refuse(target, name, "an array in both directions that is not packed")
-        holder = Holder(name, _array_text(target, name, kind))
+        holder = PortHolder(name, _array_text(target, name, kind))
         for path, element in _elements(target, name, kind):
             yield _port(target, f"{name}{path}", direction, element, holder)
     else:
         yield _port(target, name, direction, kind, None)
 
 
-def _port(target: str, name: str, direction: str, kind: Any, holder: Holder | None) -> TopPort:  # noqa: ANN401
+def _port(target: str, name: str, direction: str, kind: Any, holder: PortHolder | None) -> TopPort:  # noqa: ANN401
     in_interface = holder is not None and holder.is_interface
     if not kind.isIntegral:
         _refuse(target, name, f"of type {kind}")
@@ -219,7 +219,7 @@ def _members(target: str, name: str, found: Any) -> Iterator[TopPort]:  # noqa: 
             _refuse(target, name, f"the interface {kind} with a port {port.name} that is no input of bits")
     inputs = tuple(f"{name}.{port.name}" for port in own)
     pins = ", ".join(f".{port.name}({{{port.name}}})" for port in own)
-    holder = Holder(name, f"{kind} {{}} ({pins})", inputs, is_interface=True)
+    holder = PortHolder(name, f"{kind} {{}} ({pins})", inputs, is_interface=True)
     for port in own:
         yield TopPort(f"{name}.{port.name}", "input", int(port.type.bitWidth), "", holder)
     for member in modport:
