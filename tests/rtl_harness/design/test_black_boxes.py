@@ -21,6 +21,8 @@ from resil.rtl_harness.engine.reference.engine import CocotbEngine
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.faults import Fault
 from resil.rtl_harness.redundancy.build import build_protection
+from resil.rtl_harness.redundancy.groups import ProtectionGroup
+from resil.rtl_harness.redundancy.netlist import Mechanism
 from testkit.macros import by_hand, macros_file, macros_work
 from testkit.recorded import compiled_testbench, run_testbench
 
@@ -299,3 +301,23 @@ def test_a_memory_behind_a_code_is_sram_and_listed(both):
     )
     assert left_out.coded == ()
     assert left_out.excluded == 512
+
+
+def test_what_arrays_count_as_stays_in_a_built_design(tmp_path):
+    by_hand(tmp_path / "hand")
+    models, file = tmp_path / "hand" / "models.sv", tmp_path / "hand" / "target.toml"
+    models.write_text("\n".join(line for line in models.read_text().splitlines() if "initial" not in line))
+    text = re.sub(r"\[memories\.code\].*?\n\n", "", file.read_text(), flags=re.S)
+    file.write_text(f'{text}\n[storage]\nsram_ecc = ["u_dut.u_a"]\nsram = ["u_dut.u_b"]\n')
+    target = load_target(file)
+    elaboration = elaborated(target)
+    group = ProtectionGroup("u_dut.sum_q", Mechanism.PARITY)
+    build_protection(target, elaboration, [group], tmp_path / "out")
+    built = load_target(tmp_path / "out" / "target.toml")
+    assert built.storage == target.storage
+    found = elaborate(built)
+    assert found.coded == elaboration.coded == ("u_dut.u_a.cells",)
+    assert {e.path for e in found.sites.elements if e.kind == "sram"} == {
+        "u_dut.u_a.cells",
+        "u_dut.u_b.cells",
+    }
