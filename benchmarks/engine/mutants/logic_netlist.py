@@ -45,15 +45,7 @@ PULSES = (
         "  for (const AlarmNet& a : network_.alarms) effect.alarms |= uint64_t{value(a.net)} << a.alarm;",
         "void NetPulses::finish(PulseEffect& effect) {\n"
         "  for (const AlarmNet& a : network_.alarms) effect.alarms |= uint64_t{golden(a.net)} << a.alarm;",
-        NETLIST_PULSES,
-    ),
-    _mutant(
-        "pulse-reads-as-golden",
-        "a pulse in an address reads the word that is read without it",
-        PULSES_CPP,
-        "window_.contents(port.memory, address(port), place_);",
-        "window_.contents(port.memory, window_.address(port, place_), place_);",
-        NETLIST_PULSES,
+        f"{TESTS}/test_pulses.py::test_an_alarm_that_a_pulse_raises_is_of_its_cycle",
     ),
     _mutant(
         "pulse-writes-nowhere-else",

@@ -38,8 +38,15 @@ def drawn(engine, number, seed=1):
     ]
 
 
-def test_every_pulse_is_what_an_evaluation_of_all_gates_says(engine):
-    faults = sorted(drawn(engine, 80), key=lambda fault: fault.cycle)
+def at_nets(engine, nets):
+    """Return the sites of pulses at some nets."""
+    sites, on = engine._sites, engine._netlist.pins["net"]
+    return [s for s in range(sites.first, sites.table.size) if int(on[sites.pin(s)]) in nets]
+
+
+def sizes_of_equal(engine, faults):
+    """Return how many bytes differ after pulses, each as an evaluation of all gates says."""
+    faults = sorted(faults, key=lambda fault: fault.cycle)
     effects = engine._effects(faults)
     evaluation = Evaluation(engine._netlist, engine.engine.model)
     sizes = set()
@@ -48,7 +55,18 @@ def test_every_pulse_is_what_an_evaluation_of_all_gates_says(engine):
         found = evaluation.difference(net, fault.cycle)
         assert found == {int(b["offset"]): int(b["mask"]) for b in effects.difference(index)}
         sizes.add(len(found))
-    assert {0, 1} < sizes
+    return sizes
+
+
+def test_every_pulse_is_what_an_evaluation_of_all_gates_says(engine):
+    assert {0, 1} < sizes_of_equal(engine, drawn(engine, 80))
+
+
+def test_an_alarm_that_a_pulse_raises_is_of_its_cycle(engine):
+    (site,) = at_nets(engine, {net for nets in engine._netlist.gates.alarms for net in nets})
+    (found,) = engine.run([Fault(site, 40)])
+    assert found.detected is not None
+    assert (found.detected.alarm, found.detected.cycle) == ("error", 40)
 
 
 def test_shortcuts_give_what_runs_to_the_end_give(engine):
