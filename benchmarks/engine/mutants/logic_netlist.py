@@ -9,7 +9,6 @@ PULSES_CPP = "rtl_harness/engine/fast/native/net_pulses.cpp"
 LOGIC = "rtl_harness/logic"
 TESTS = "tests/rtl_harness/logic"
 NETLIST_PULSES = f"{TESTS}/test_pulses.py::test_pulses_are_as_in_the_netlist"
-LAST_PULSES = f"{TESTS}/test_pulses.py::test_pulses_of_the_last_cycle_are_seen_when_the_run_ends"
 STUCK = f"{TESTS}/test_stuck.py"
 NETLIST = f"{TESTS}/test_netlist_target.py"
 TREES = f"{TESTS}/test_clock_trees.py"
@@ -62,7 +61,6 @@ PULSES = (
         "if (active(f, window_.golden(f.load).at(after))) continue;",
         "",
         NETLIST_PULSES,
-        LAST_PULSES,
     ),
     _mutant(
         "pulse-holds-no-reset-back",
