@@ -8,12 +8,14 @@ as TESTBENCH.u_dut, and NAME its clock.
 
 Of resil come the faults, what it saw of them, and which flip-flops serve for several variables of the source,
 which are inverted together. Icarus compiles the files, and a module that is written here inverts the bit in
-the middle of the fault's cycle and writes down all outputs of the design at the end of each cycle. The
-testbench reacts to wrong outputs as it does. Up to the first wrong output that makes no difference, so a
-fault is *observed* by the run if and only if an output differs here in any cycle.
+the middle of the fault's cycle and compares all outputs of the design at the end of each cycle with those of
+a run without a fault. The testbench reacts to wrong outputs as it does. Up to the first wrong output that
+makes no difference, so a fault is *observed* by the run if and only if an output differs here in any cycle.
+The testbench runs once: each fault has a copy of the process of Icarus, from its cycle to the first
+difference.
 
 Undefined values are a third value here, and 0 in a replay. A fault is left out, and counted, whose bit is
-undefined in its cycle, or that makes an output undefined.
+undefined in its cycle, or that makes an output undefined, or in whose cycle the testbench ends.
 
 The exit code is 4 if a fault is observed in one way alone, else 0.
 """
@@ -78,12 +80,14 @@ class Compared:
     Attributes:
         faults: That were injected again.
         undefined: That were left out, as their bit is undefined, or what comes of it.
+        late: That were left out, as the testbench ends before their cycle is compared.
         observed: Of those that were injected, by both.
         different: Those that one of both observes, in words.
     """
 
     faults: int
     undefined: int
+    late: int
     observed: int
     different: tuple[str, ...]
 
@@ -128,7 +132,7 @@ def storage_bits(run_dir: Path) -> dict[str, tuple[Bit, ...]]:
 
 
 class OriginalBench:
-    """The testbench, compiled with what inverts a bit of one of `upsets`."""
+    """The testbench, in whose design bits are inverted."""
 
     def __init__(self, folder: Path, files: Sequence[Path], top: str, instance: str, clock: str) -> None:
         self._folder = folder
@@ -137,52 +141,105 @@ class OriginalBench:
         self._instance = instance
         self._clock = f"{instance}.{clock}"
         self.outputs = self._outputs()
+        self._shown = f"{{{', '.join(f'{instance}.{name}' for name in self.outputs)}}}"
 
-    def compile(self, upsets: Sequence[Upset]) -> None:
-        """Compile it for these upsets, which `run` names by their number."""
-        cases = [f"      {i}: {self._flip(upset)}" for i, upset in enumerate(upsets)]
-        known = [f"      {i}: known = {self._is_known(upset)}" for i, upset in enumerate(upsets)]
-        shown = ", ".join(f"{self._instance}.{name}" for name in self.outputs)
+    def golden(self) -> list[str]:
+        """Return the outputs of each cycle without a fault, as text."""
+        return self._simulated(f"""
+  always @(negedge {self._clock}) #0.001 $fdisplay(file, "%b", {self._shown});""")
+
+    def inject(self, upsets: Sequence[Upset], golden: Sequence[str]) -> list[list[str] | None]:
+        """Return the outputs of each cycle for each upset, up to the first that is not golden.
+
+        The word `undefined` stands for the outputs from the cycle of an upset on whose bit is undefined.
+        None is for an upset in whose cycle the testbench ends, before it could be injected.
+
+        Raises:
+            ValueError: The testbench does not do the same once more, or a copy of it has not ended.
+        """
+        order = sorted(range(len(upsets)), key=lambda i: upsets[i].cycle)
+        values = self._folder / "golden"
+        values.write_text("\n".join(golden), encoding="utf-8")
+        cycles = self._folder / "cycles"
+        cycles.write_text("\n".join(f"{upsets[i].cycle:x}" for i in order), encoding="utf-8")
+        known = [f"        {n}: known = {self._is_known(upsets[i])}" for n, i in enumerate(order)]
+        flips = [f"        {n}: {self._flip(upsets[i])}" for n, i in enumerate(order)]
+        text = self._simulated(f"""
+  integer cycle = -1, compared = -1, next = 0, number = -1, place = 0;
+  reg known = 1, ended = 0;
+  reg [{len(golden[0]) - 1}:0] golden [0:{len(golden) - 1}];
+  reg [31:0] cycles [0:{len(order) - 1}];
+  initial begin $readmemb("{values}", golden); $readmemh("{cycles}", cycles); end
+  always @(posedge {self._clock}) cycle = cycle + 1;
+  always @(negedge {self._clock}) begin
+    while (number < 0 && next < {len(order)} && cycles[next] == cycle) begin
+      if ($resil_copy == 0) begin
+        number = next;
+        $fdisplay(file, "#%0d", number);
+        case (number)
+{chr(10).join(known)}
+        endcase
+        if (!known) begin $fdisplay(file, "undefined"); ended = 1; $finish; end
+        case (number)
+{chr(10).join(flips)}
+        endcase
+        #0;
+      end
+      next = next + 1;
+    end
+    #0.001 compared = cycle;
+    if (!ended) begin
+      if (place < {len(golden)} && {self._shown} === golden[place]) place = place + 1;
+      else begin $fdisplay(file, "%b", {self._shown}); ended = 1; $finish; end
+    end
+  end
+  final begin
+    if (number < 0) $fdisplay(file, "@%0d", cycle, "@%0d", compared);
+    $fdisplay(file, "=%0d", place);
+  end""")
+        found: dict[int, list[str] | None] = {}
+        number, last, seen, differs = -1, -1, -1, list[str]()
+        for line in text:
+            if line.startswith("#"):
+                number, differs = int(line[1:]), []
+            elif line.startswith("@"):
+                last, seen = (int(own) for own in line[1:].split("@"))
+            elif line.startswith("="):
+                outputs = [*golden[: int(line[1:])], *differs]
+                if number < 0 and (differs or len(outputs) != len(golden)):
+                    raise ValueError(
+                        f"the testbench does not do the same once more: cycle {line[1:]} differs"
+                    )
+                if number >= 0:
+                    found[order[number]] = outputs
+                number, differs = -1, []
+            else:
+                differs = [line]
+        # A replay has one edge more than its recording.
+        found |= {i: None for i, own in enumerate(upsets) if seen < own.cycle <= last + 1}
+        if missing := [own for i, own in enumerate(upsets) if i not in found]:
+            said = f"{missing[0].site}, cycle {missing[0].cycle}"
+            raise ValueError(f"expected an end of the testbench for each upset, found none for {said}")
+        return [found[i] for i in range(len(upsets))]
+
+    def _simulated(self, body: str) -> list[str]:
+        """Run the testbench beside a module with this body, which writes to `file`; return the lines."""
+        shown, source = self._folder / "shown", self._folder / "resil_original.v"
+        shown.unlink(missing_ok=True)
         text = f"""`timescale 1ns/1ps
 module resil_original;
-  integer file, number, at, cycle;
-  reg known;
-  reg [8191:0] name;
-  initial begin
-    cycle = -1;
-    if (!$value$plusargs("number=%d", number)) number = -1;
-    if (!$value$plusargs("cycle=%d", at)) at = -1;
-    if (!$value$plusargs("file=%s", name)) $finish;
-    file = $fopen(name, "w");
-  end
-  always @(posedge {self._clock}) cycle = cycle + 1;
-  task show; $fdisplay(file, "%b", {{{shown}}}); endtask
-  always @(negedge {self._clock}) begin
-    if (cycle == at && number >= 0) begin
-      known = 1;
-      case (number)
-{chr(10).join(known)}
-      endcase
-      if (!known) begin $fdisplay(file, "undefined"); $finish; end
-      case (number)
-{chr(10).join(cases)}
-      endcase
-      #0;
-    end
-    #0.001 show;
-  end
+  integer file;
+  initial file = $fopen("{shown}", "a");{body}
 endmodule
 """
-        source = self._folder / "resil_original.v"
         source.write_text(text, encoding="utf-8")
+        copied = Path(__file__).with_name("copied.c")
+        self._call(["iverilog-vpi", "--name=resil_copy", str(copied)], self._folder)
         words = ["iverilog", "-g2012", "-s", self._top, "-s", "resil_original", "-o", str(self._program)]
-        self._call([*words, str(source), *map(str, self._files)])
-
-    def run(self, number: int = -1, cycle: int = -1) -> list[str]:
-        """Return the outputs of each cycle, as text, of a run with an upset, or with none."""
-        shown = self._folder / "shown"
-        plusargs = [f"+number={number}", f"+cycle={cycle}", f"+file={shown}"]
-        self._call(["vvp", "-N", str(self._program), *plusargs])
+        words += [f"-L{self._folder}", "-mresil_copy", *map(str, self._files), str(source)]
+        self._call(words)
+        # What the testbench records by itself is not written once more.
+        self._call(["vvp", "-N", f"-M{self._folder}", "-mresil_copy", str(self._program), "-none"])
         return shown.read_text(encoding="utf-8").split()
 
     @property
@@ -217,8 +274,10 @@ endmodule
                 return re.findall(r'\.port_info \d+ /OUTPUT \d+ "([^"]+)"', body)
         raise ValueError(f"{self._instance}: expected an instance of {self._top}, found {len(names)} others")
 
-    def _call(self, words: Sequence[str]) -> None:
-        done = subprocess.run(words, capture_output=True, text=True, errors="replace", check=False)
+    def _call(self, words: Sequence[str], folder: Path | None = None) -> None:
+        done = subprocess.run(
+            words, cwd=folder, capture_output=True, text=True, errors="replace", check=False
+        )
         if done.returncode:
             raise ValueError(f"{words[0]} failed: {(done.stdout + done.stderr)[-600:]}")
 
@@ -237,15 +296,17 @@ def is_observed(golden: Sequence[str], outputs: Sequence[str]) -> bool | None:
 
 
 def compared(upsets: Sequence[Upset], bench: OriginalBench) -> Compared:
-    """Inject upsets into the testbench, each in a run of its own."""
-    bench.compile(upsets)
-    golden = bench.run()
+    """Inject upsets into the testbench, each by itself."""
+    golden = bench.golden()
     if not golden:
         raise ValueError("the testbench ends without a cycle of the design's clock")
     found: Counter[str] = Counter()
     different = []
-    for number, upset in enumerate(upsets):
-        observed = is_observed(golden, bench.run(number, upset.cycle))
+    for upset, outputs in zip(upsets, bench.inject(upsets, golden), strict=True):
+        if outputs is None:
+            found["late"] += 1
+            continue
+        observed = is_observed(golden, outputs)
         if observed is None:
             found["undefined"] += 1
             continue
@@ -255,7 +316,7 @@ def compared(upsets: Sequence[Upset], bench: OriginalBench) -> Compared:
             said = {True: "observed", False: "not observed"}
             words = f"{said[observed]} in the testbench, {said[upset.observed]} by the run"
             different.append(f"{upset.site}, cycle {upset.cycle}: {words}")
-    return Compared(found["faults"], found["undefined"], found["observed"], tuple(different))
+    return Compared(found["faults"], found["undefined"], found["late"], found["observed"], tuple(different))
 
 
 def main() -> int:
@@ -282,6 +343,7 @@ def main() -> int:
             f"{result.faults} upsets, {result.observed} observed by both, {len(result.different)} different"
         )
         print(f"{result.undefined} left out, as their bit is undefined in its cycle, or what comes of it")
+        print(f"{result.late} left out, as the testbench ends before their cycle is compared")
         print("\n".join(result.different))
     return 4 if result.different else 0
 

@@ -56,9 +56,23 @@ def test_upsets_in_the_testbench(tmp_path):
         Upset("reset still holds", (Bit("held", 1),), 1, False),
         Upset("undefined", (Bit("never", 1),), 6, False),
         Upset("both", (Bit("held", 2), Bit("q", 2)), 9, True),
+        Upset("ends before", (Bit("held", 0),), 11, False),
     ]
     found = compared(right, bench)
-    assert (found.faults, found.undefined, found.observed, found.different) == (4, 1, 3, ())
+    assert (found.faults, found.undefined, found.late, found.observed) == (4, 1, 1, 3)
+    assert found.different == ()
+    golden = bench.golden()
+    outputs = bench.inject(right, golden)
+    short = [own is not None and len(own) < len(golden) for own in outputs]
+    assert short == [True, True, False, True, True, False], "up to what differs"
+    assert outputs[5] is None
+    assert outputs[2] == golden
+    assert outputs[3] is not None
+    assert outputs[3][-1] == "undefined"
+    with pytest.raises(ValueError, match="does not do the same once more: cycle 6 differs"):
+        bench.inject(right, [*golden[:6], "0" * 8, *golden[7:]])
+    with pytest.raises(ValueError, match="found none for late, cycle 99"):
+        bench.inject([Upset("late", (Bit("held", 0),), 99, False)], golden)
     wrong = [dataclasses.replace(upset, observed=not upset.observed) for upset in right]
     assert len(compared(wrong, bench).different) == 4
     late = dataclasses.replace(right[2], cycle=5)
