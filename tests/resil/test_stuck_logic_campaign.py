@@ -174,8 +174,8 @@ def test_a_wrong_answer_voids_the_run(tmp_path_factory, monkeypatch, capsys):
     made = folder_of(tmp_path_factory, ["logic"], 300)
     right = StuckEngine._ends
 
-    def wrong(self, simulator, faults):
-        found = right(self, simulator, faults)
+    def wrong(self, simulator, faults, reached=None):
+        found = right(self, simulator, faults, reached)
         same = next(end for end in found if end.how.name == "UNEXCITED")
         return [same if end.how.name in ("LIMIT", "LOOP") else end for end in found]
 
