@@ -55,6 +55,14 @@ PULSES = (
         NETLIST_PULSES,
     ),
     _mutant(
+        "pulse-rereads-nothing",
+        "a read whose address a pulse changes gives the word that is read without it",
+        PULSES_CPP,
+        "const char* const found = window_.contents(port.memory, address(port), place_);",
+        "const char* const found = window_.contents(port.memory, window_.address(port, place_), place_);",
+        NETLIST_PULSES,
+    ),
+    _mutant(
         "pulse-outlives-a-reset",
         "a register keeps what it has taken of a pulse though its reset acts in the next cycle",
         PULSES_CPP,

@@ -52,6 +52,7 @@ module pulsed_core (
   output logic       error_o
 );
 
+  // The twin is inverted: synthesis would make one register of two equal ones, and the alarm a constant.
   logic [5:0] step_q, twin_q;
   logic [7:0] sum_q, part_q;
   logic [7:0] kept_q[128];
@@ -60,11 +61,11 @@ module pulsed_core (
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       step_q  <= '0;
-      twin_q  <= '0;
+      twin_q  <= '1;
       clear_q <= 1'b0;
     end else begin
       step_q  <= step_q + 6'd1;
-      twin_q  <= step_q + 6'd1;
+      twin_q  <= ~(step_q + 6'd1);
       clear_q <= step_q[3:0] == 4'd9 && sum_q[0];
     end
   end
@@ -80,16 +81,17 @@ module pulsed_core (
   assign local_n = rst_ni & ~clear_q;
   always_ff @(posedge clk_i or negedge local_n) begin
     if (!local_n) part_q <= 8'h81;
-    else part_q <= part_q ^ {kept_q[{1'b0, step_q}][6:0], 1'b1} ^ data_i;
+    else part_q <= part_q ^ {kept_q[{1'b0, step_q ^ {5'd0, sum_q[3] & step_q[4]}}][6:0], 1'b1} ^ data_i;
   end
 
   always_ff @(posedge clk_i) if (step_q[1]) kept_q[{sum_q[0], step_q}] <= sum_q ^ {part_q[3:0], part_q[7:4]};
 
-  assign read_address_o = step_q[3:0];
+  // Addresses of reads come through gates, inside and at the boundary.
+  assign read_address_o = step_q[3:0] ^ {3'd0, part_q[0]};
   assign write_address_o = step_q[4:1];
   assign data_o = sum_q - part_q;
   assign write_o = step_q[5] & ~step_q[0];
   assign done_o = step_q == 6'd62;
-  assign error_o = {step_q[2:0], step_q[5:3]} != {twin_q[2:0], twin_q[5:3]};
+  assign error_o = {step_q[2:0], step_q[5:3]} != ~{twin_q[2:0], twin_q[5:3]};
 
 endmodule

@@ -294,6 +294,6 @@ def test_faults_of_random_trees_are_as_in_their_netlists(seed, tmp_path):
     held = compared_holds(target, work, elaboration, 150, seed, tmp_path / "held", of, with_trees(seed))
     assert [held.pins[place] for place in held.different] == []
     assert len({own.outcome for own in held.found}) >= 2
-    pulses = compared_pulses(target, work, 250, seed, tmp_path / "pulses", 1, made=with_trees(seed))
+    pulses = compared_pulses(target, work, 320, seed, tmp_path / "pulses", 1, made=with_trees(seed))
     assert pulses.different == []
     assert pulses.clocks > 20
