@@ -11,7 +11,37 @@ from resil.rtl_harness.replay.ports import TopPort
 
 # What stands around a signal's name to say its direction.
 _SUFFIX = re.compile(r"_(?:i|o|ni|no|in|out)$")
+# What says when others count; a bus without conditions has these alone compared.
+_HANDSHAKE = ("ready", "valid", "gnt", "ack", "stall", "err", "resp")
 _PREFIX = re.compile(r"^(?:i|o|in|out)_(?=[a-z])")
+
+
+@dataclass(frozen=True)
+class Reads:
+    """How the answers to reads are known: only they have data, and what is asked meanwhile may be a write.
+
+    Signals are named as in `BusKind`; "[1]" behind one is its bit. One that a bus does not have says nothing.
+
+    Attributes:
+        data: Signal that counts.
+        taken: A request is taken where all of these hold.
+        read: It is a read where these hold as well.
+        ended: The answer to the oldest request ends where all of one of these rows hold.
+        good: Its data count where these hold.
+        given_up: Where one of these holds, no request is open any more.
+        latency: Parameter of the part, of 1 by default: data count so many cycles after the request, and
+            then alone. Without it they count in answers.
+        where: They are known by conditions alone in a bus without this signal.
+    """
+
+    data: str
+    taken: tuple[str, ...]
+    read: tuple[str, ...]
+    ended: tuple[tuple[str, ...], ...] = ()
+    good: tuple[str, ...] = ()
+    given_up: tuple[str, ...] = ()
+    latency: str = ""
+    where: str = ""
 
 
 @dataclass(frozen=True)
@@ -26,6 +56,9 @@ class BusKind:
         leads: Signal that a manager drives, by which it is known.
         channels: Signals that say when others count, by the beginning of these others' names; "!" for low.
         answers: Likewise, where what a subordinate drives has the name of what a manager drives.
+        reads: Which answers have data, where no signal of the same cycle says it.
+        unused: What a subordinate drives, and no manager of this kind looks at.
+        asked: Handshakes that a subordinate drives, and signals without which it may drive them at will.
     """
 
     name: str
@@ -35,6 +68,9 @@ class BusKind:
     leads: str
     channels: Mapping[str, tuple[str, ...]]
     answers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    reads: Reads | None = None
+    unused: tuple[str, ...] = ()
+    asked: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 _AXI: tuple[str, ...] = ("awaddr", "awvalid", "awready", "wdata", "wvalid", "wready", "bvalid", "bready")
@@ -55,6 +91,7 @@ _AXI_FULL: tuple[str, ...] = (
 _AXI_FULL += ("arid", "arlen", "arsize", "arburst", "arlock", "arcache", "arqos", "arregion", "aruser")
 _AXI_FULL += ("wlast", "wuser", "bid", "buser", "rid", "rlast", "ruser")
 _AXI_CHANNELS = {"aw": ("awvalid",), "w": ("wvalid",), "b": ("bvalid",), "ar": ("arvalid",), "r": ("rvalid",)}
+_AXI_ASKED = {f"{channel}ready": (f"{channel}valid",) for channel in ("aw", "w", "ar")}
 _TILELINK_MORE: tuple[str, ...] = (
     "a_param",
     "a_size",
@@ -68,8 +105,24 @@ _TILELINK_MORE: tuple[str, ...] = (
 _TILELINK_MORE += ("d_size", "d_source", "d_sink", "d_denied", "d_corrupt", "d_user", "d_error")
 
 KINDS = (
-    BusKind("AXI4", (*_AXI, "awlen", "wlast"), (*_AXI_MORE, *_AXI_FULL), (), "awvalid", _AXI_CHANNELS),
-    BusKind("AXI4-Lite", _AXI, _AXI_MORE, ("awlen", "arlen", "wlast"), "awvalid", _AXI_CHANNELS),
+    BusKind(
+        "AXI4",
+        (*_AXI, "awlen", "wlast"),
+        (*_AXI_MORE, *_AXI_FULL),
+        (),
+        "awvalid",
+        _AXI_CHANNELS,
+        asked=_AXI_ASKED,
+    ),
+    BusKind(
+        "AXI4-Lite",
+        _AXI,
+        _AXI_MORE,
+        ("awlen", "arlen", "wlast"),
+        "awvalid",
+        _AXI_CHANNELS,
+        asked=_AXI_ASKED,
+    ),
     BusKind(
         "AXI4-Stream",
         ("tdata", "tvalid"),
@@ -101,6 +154,13 @@ KINDS = (
         (),
         "htrans",
         {},
+        reads=Reads(
+            "hrdata",
+            ("htrans[1]", "hready", "hsel"),
+            ("!hwrite",),
+            (("hready",),),
+            ("hready", "!hresp[0]"),
+        ),
     ),
     BusKind(
         "TileLink-UL",
@@ -109,6 +169,16 @@ KINDS = (
         (),
         "a_valid",
         {"a_": ("a_valid",), "d_": ("d_valid",)},
+        reads=Reads(
+            "d_data",
+            ("a_valid", "a_ready"),
+            ("a_opcode[2]",),
+            (("d_valid", "d_ready"),),
+            ("d_valid", "!d_denied", "!d_error"),
+        ),
+        # Of messages that TileLink-UL does not have.
+        unused=("d_sink",),
+        asked={"a_ready": ("a_valid",)},
     ),
     BusKind(
         "OBI",
@@ -116,7 +186,10 @@ KINDS = (
         ("we", "be", "wdata", "rready", "err", "aid", "rid"),
         (),
         "req",
-        {"addr": ("req",), "we": ("req",), "be": ("req",), "wdata": ("req", "we"), "rdata": ("rvalid",)},
+        {"addr": ("req",), "we": ("req",), "be": ("req",), "wdata": ("req", "we"), "rdata": ("rvalid",)}
+        | {"aid": ("req",), "err": ("rvalid",), "rid": ("rvalid",)},
+        reads=Reads("rdata", ("req", "gnt"), ("!we",), (("rvalid", "rready"),), ("rvalid", "!err")),
+        asked={"gnt": ("req",)},
     ),
     BusKind(
         "Wishbone",
@@ -126,6 +199,16 @@ KINDS = (
         "stb",
         {"adr": ("stb",), "we": ("stb",), "sel": ("stb",), "dat": ("stb", "we")},
         {"dat": ("ack", "!we")},
+        Reads(
+            "dat_i",
+            ("cyc", "stb", "!stall"),
+            ("!we",),
+            (("ack",), ("err",)),
+            ("ack",),
+            ("!cyc",),
+            where="stall",
+        ),
+        asked={"stall": ("cyc", "stb"), "ack": ("cyc",), "err": ("cyc",)},
     ),
     BusKind(
         "SRAM port",
@@ -134,6 +217,7 @@ KINDS = (
         ("gnt", "rvalid", "ready"),
         "addr",
         {},
+        reads=Reads("rdata", ("req", "en", "ce", "cs"), ("!we",), latency="Latency"),
     ),
 )
 
@@ -178,6 +262,16 @@ class Bus:
             names = tuple(self._level(own) for own in when)
             found.setdefault(names, []).append(port.name)
         return found
+
+    def handshakes(self) -> dict[str, tuple[str, ...]]:
+        """Return the handshakes that a subordinate drives, and ports that are high where they count."""
+        return {
+            port.name: tuple(
+                self.ports[own].name for own in self.kind.asked.get(signal, ()) if own in self.ports
+            )
+            for signal, port in self.ports.items()
+            if signal in self.kind.asked or signal.endswith(_HANDSHAKE)
+        }
 
     def _level(self, condition: str) -> str:
         name = condition.removeprefix("!")

@@ -38,7 +38,7 @@ from resil.rtl_harness.replay.feedback import (
     part_memories,
 )
 from resil.rtl_harness.replay.images import words_of_stream
-from resil.rtl_harness.replay.layout import FLAGS, AnsweredBus, ReplayLayout, WordStream
+from resil.rtl_harness.replay.layout import FLAGS, AnsweredBus, Level, ReplayLayout, WordStream
 from resil.rtl_harness.replay.ports import TopPort, read_top
 from resil.rtl_harness.replay.recording import Recording, Span, read_recording
 from resil.rtl_harness.replay.split import split_sources
@@ -140,7 +140,7 @@ def close_by_recordings(target: Target, asked: ReplayRequest, file: Path) -> Clo
             "sampled",
         )
     rules = ruled(asked.strobes, ports, {alarm.output for alarm in bare.alarms.values()})
-    rules = (*rules, *check_rules(answered))
+    rules = (*rules, *check_rules(answered, _reset(bare, ports)))
     at_edge = _at_edge(bare, asked, ports, clocks)
     recordings = tuple(
         read_recording(s, ports, clocks, asked.sampled, _optional(ports, rules, answered), at_edge, values)
@@ -172,6 +172,11 @@ def _clocks(target: Target, asked: ReplayRequest, ports: Sequence[TopPort]) -> t
                 "clock",
             )
     return clocks
+
+
+def _reset(target: Target, ports: Sequence[TopPort]) -> Level | None:
+    found = [port for port in ports if port.name == target.reset]
+    return Level(found[0], 0, not target.reset_active_low) if found else None
 
 
 def _at_edge(
@@ -235,6 +240,7 @@ def _optional(ports: Sequence[TopPort], rules: Sequence[Ruled], answered: Sequen
     free = {port.name for own in answered for port in own.answers}
     needed = {own.port.name for rule in rules for own in rule.outputs}
     needed |= {own.port.name for rule in rules for own in rule.when}
+    needed |= {port.name for rule in rules if rule.reads for port in rule.reads.ports}
     optional = [port.name for port in ports if port.direction == "output" or port.name in free]
     return [name for name in optional if name not in needed]
 

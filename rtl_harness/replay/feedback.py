@@ -8,19 +8,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from resil.rtl_harness.design.target import PACKAGE, TargetMemory
+from resil.rtl_harness.design.target import TargetMemory
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.replay.buses import Bus, find_buses
-from resil.rtl_harness.replay.layout import AnsweredBus, ComparedOutput, Condition
-from resil.rtl_harness.replay.parts import BenchPart, part_of
+from resil.rtl_harness.replay.layout import (
+    AnsweredBus,
+    CheckedAnswer,
+    ComparedOutput,
+    Condition,
+    Level,
+    ReadAnswers,
+)
+from resil.rtl_harness.replay.parts import PARTS, BenchPart, misfit, module_file, part_of
 from resil.rtl_harness.replay.ports import TopPort
 from resil.rtl_harness.replay.strobes import Ruled, Strobe
 
 _PARAMETER = re.compile(r"^\s*parameter\s+(?:[^=\n]*\s)?(\w+)\s*=", re.MULTILINE)
 _USED = re.compile(r"^\s*(resil_\w+)\s+#", re.MULTILINE)
 _STREAM = "AXI4-Stream"
-# What says when others count; a bus without conditions has these alone compared.
-_HANDSHAKE = ("ready", "valid", "gnt", "ack", "stall", "err", "hready", "hresp")
 
 
 @dataclass(frozen=True)
@@ -67,10 +72,10 @@ def answered_buses(ports: Sequence[TopPort], asked: Sequence[Answered]) -> tuple
 
 def _bus(number: int, own: Answered, buses: Sequence[Bus]) -> tuple[Bus, BenchPart]:
     key = f"closed[{number}].bus"
-    served = {bus.title: bus for bus in buses if bus.manager and bus.kind.name != _STREAM and part_of(bus)}
+    fitting = [bus.title for bus in buses if bus.manager and bus.kind.name != _STREAM and part_of(bus)]
     named = [bus for bus in buses if bus.prefix.rstrip("_.") == own.bus.lower().rstrip("_.")]
     named = [bus for bus in named if own.kind in ("", bus.kind.name)]
-    known = ", ".join(served) or "none that the design drives"
+    known = ", ".join(fitting) or "none that the design drives"
     if len(named) != 1:
         what = "none" if not named else ", ".join(bus.kind.name for bus in named)
         raise HarnessError(
@@ -79,7 +84,16 @@ def _bus(number: int, own: Answered, buses: Sequence[Bus]) -> tuple[Bus, BenchPa
             key,
         )
     bus, part = named[0], part_of(named[0])
-    if part is None or bus.title not in served:
+    known_kind = bus.manager and bus.kind.name != _STREAM and bus.kind.name in PARTS
+    reason = misfit(PARTS[bus.kind.name], bus) if known_kind else ""
+    if reason:
+        raise HarnessError(
+            f"closed[{number}] bus: expected a bus with ports as {PARTS[bus.kind.name].module} has them, "
+            f"found {bus.title} with {reason}; leave it to the recording, or put a module around the top "
+            "that adapts it",
+            key,
+        )
+    if part is None or bus.title not in fitting:
         raise HarnessError(
             f"closed[{number}] bus: expected a bus that the design drives and a part of the bench answers "
             f"({known}), found {bus.title}; leave it to the recording. Words of a stream are compared in "
@@ -90,7 +104,7 @@ def _bus(number: int, own: Answered, buses: Sequence[Bus]) -> tuple[Bus, BenchPa
 
 
 def _require_parameters(number: int, own: Answered, part: BenchPart, bus: Bus) -> None:
-    text = _module_file(part.module).read_text(encoding="utf-8").partition(") (")[0]
+    text = module_file(part.module).read_text(encoding="utf-8").partition(") (")[0]
     known = set(_PARAMETER.findall(text)) - {*part.parameters(bus), "Words", "PlusArg"}
     for name in own.parameters:
         if name not in known:
@@ -101,16 +115,12 @@ def _require_parameters(number: int, own: Answered, part: BenchPart, bus: Bus) -
             )
 
 
-def _module_file(module: str) -> Path:
-    return PACKAGE / "bench" / f"{module}.sv"
-
-
 def part_files(buses: Sequence[AnsweredBus]) -> list[Path]:
     """Return the files of the parts, and of what they are made of."""
     found: dict[Path, None] = {}
     waiting = [own.module for own in buses]
     while waiting:
-        file = _module_file(waiting.pop())
+        file = module_file(waiting.pop())
         if file not in found:
             found[file] = None
             waiting += _USED.findall(file.read_text(encoding="utf-8"))
@@ -139,33 +149,69 @@ def _answered(own: Answered, part: BenchPart, bus: Bus) -> AnsweredBus:
         answers=tuple(inputs),
         tied=tuple(port.name for port in inputs if f"out_{port.symbol}" not in driven),
         asks=tuple(port for port in bus.ports.values() if port.direction == "output"),
-        checks=tuple(_checks(bus, inputs)) if own.checked else (),
+        checks=tuple(_checks(bus, inputs, _reads(bus, own))) if own.checked else (),
     )
 
 
-def _checks(bus: Bus, inputs: Sequence[TopPort]) -> Iterator[tuple[TopPort, tuple[Condition, ...]]]:
+def _checks(
+    bus: Bus, inputs: Sequence[TopPort], reads: tuple[str, ReadAnswers] | None
+) -> Iterator[CheckedAnswer]:
     """Yield what the part drives and has to be as recorded, and when that counts."""
     when = {name: names for names, own in bus.conditions(answers=True).items() for name in own}
     by_name = {port.name: port for port in bus.ports.values()}
     signals = {port.name: signal for signal, port in bus.ports.items()}
+    handshakes = bus.handshakes()
     for port in inputs:
-        if port.name in when:
-            conditions = tuple(
-                Condition(by_name[name.removeprefix("!")], not name.startswith("!"))
-                for name in when[port.name]
+        if reads is not None and signals[port.name] == reads[0]:
+            yield CheckedAnswer(port, reads=reads[1])
+        elif signals[port.name] in bus.kind.unused:
+            continue
+        elif port.name in when or port.name in handshakes:
+            names = when.get(port.name) or handshakes[port.name]
+            yield CheckedAnswer(
+                port,
+                tuple(Condition(by_name[n.removeprefix("!")], not n.startswith("!")) for n in names),
             )
-            yield port, conditions
-        elif signals[port.name].endswith(_HANDSHAKE):
-            yield port, ()
 
 
-def check_rules(buses: Sequence[AnsweredBus]) -> list[Ruled]:
-    """Return the rules by which answers are compared with the recording where no fault is."""
-    return [
-        Ruled(Strobe((port.name,)), (ComparedOutput(port),), when, answer=True)
-        for own in buses
-        for port, when in own.checks
-    ]
+def _reads(bus: Bus, own: Answered) -> tuple[str, ReadAnswers] | None:
+    """Return the signal with the data of reads, and which answers have them; None if conditions say it."""
+    kind = bus.kind.reads
+    if kind is None or kind.data not in bus.ports or (kind.where and kind.where not in bus.ports):
+        return None
+
+    def levels(texts: Sequence[str]) -> tuple[Level, ...]:
+        found = []
+        for text in texts:
+            name, _, bit = text.removeprefix("!").partition("[")
+            if name in bus.ports:
+                found.append(Level(bus.ports[name], int(bit.rstrip("]") or 0), not text.startswith("!")))
+        return tuple(found)
+
+    return kind.data, ReadAnswers(
+        taken=levels(kind.taken),
+        read=levels(kind.read),
+        ended=tuple(row for row in map(levels, kind.ended) if row),
+        good=levels(kind.good),
+        given_up=levels(kind.given_up),
+        latency=own.parameters.get(kind.latency, 1) if kind.latency else 0,
+    )
+
+
+def check_rules(buses: Sequence[AnsweredBus], reset: Level | None) -> list[Ruled]:
+    """Return the rules by which answers are compared with the recording where no fault is.
+
+    Args:
+        buses: Their parts.
+        reset: In which the parts forget what they were asked.
+    """
+    forget = () if reset is None else (reset,)
+    found = []
+    for check in (check for own in buses for check in own.checks):
+        reads = check.reads and replace(check.reads, given_up=(*check.reads.given_up, *forget))
+        strobe = Strobe((check.port.name,))
+        found.append(Ruled(strobe, (ComparedOutput(check.port),), check.when, answer=True, reads=reads))
+    return found
 
 
 def part_memories(buses: Sequence[AnsweredBus]) -> dict[str, TargetMemory]:

@@ -12,6 +12,7 @@ from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.replay.bench import RECORDING, stream_name
 from resil.rtl_harness.replay.layout import ENDS, FIRST, LAST, NOTED, Condition, ReplayLayout, WordStream
 from resil.rtl_harness.replay.ports import TopPort
+from resil.rtl_harness.replay.reads import reads_answered
 from resil.rtl_harness.replay.recording import Recording
 from resil.rtl_harness.replay.strobes import Ruled
 from resil.rtl_harness.replay.waves import Bits, Times
@@ -85,6 +86,9 @@ def images_of(
     state = _Counts()
     rules = [own for own in rules if checked or not own.answer]
     state.compared = dict.fromkeys((own.port.name for rule in rules for own in rule.outputs), 0)
+    state.reads = {
+        number: reads_answered(recording, own.reads) for number, own in enumerate(rules) if own.reads
+    }
     parts = [
         _chunk(recording, layout, rules, start, flags, state) for start in range(0, recording.cycles, _CHUNK)
     ]
@@ -97,6 +101,7 @@ def images_of(
 @dataclass
 class _Counts:
     cycles: int = 0
+    reads: dict[int, Bits] = field(default_factory=dict)
     compared: dict[str, int] = field(default_factory=dict)
     unknown_inputs: int = 0
     unknown_outputs: int = 0
@@ -126,8 +131,12 @@ def _chunk(
         low += port.width
     low, mask_low = layout.value_bits.low, layout.mask_bits.low
     any_compared = np.zeros(count, bool)
-    for own in (own for own in rules if not own.strobe.stream):
+    for number, own in enumerate(rules):
+        if own.strobe.stream:
+            continue
         active = _active(recording, own, times, start)
+        if number in state.reads:
+            active &= state.reads[number][start : start + count]
         for compared in own.outputs:
             width = compared.port.width
             values, known = _values(recording, compared.port, times, before=before)

@@ -49,6 +49,63 @@ class Condition:
 
 
 @dataclass(frozen=True)
+class Level:
+    """A bit of a port that has to have a level.
+
+    Attributes:
+        port: An input or an output.
+        bit: Of it.
+        high: The level.
+    """
+
+    port: TopPort
+    bit: int
+    high: bool
+
+
+@dataclass(frozen=True)
+class ReadAnswers:
+    """Answers to reads among those to all requests, which come in order; see `Reads` of a kind of bus.
+
+    Attributes:
+        taken: A request is taken where all of these hold at the clock.
+        read: It is a read where these hold as well.
+        ended: The oldest request is answered where all of one of these rows hold at the clock.
+        good: Its data count where these hold.
+        given_up: No request is open where one of these holds.
+        latency: Cycles after which data count, then alone; 0 where they count in answers.
+    """
+
+    taken: tuple[Level, ...]
+    read: tuple[Level, ...]
+    ended: tuple[tuple[Level, ...], ...]
+    good: tuple[Level, ...]
+    given_up: tuple[Level, ...]
+    latency: int
+
+    @property
+    def ports(self) -> tuple[TopPort, ...]:
+        """Whose values say it."""
+        rows = (self.taken, self.read, *self.ended, self.good, self.given_up)
+        return tuple(level.port for row in rows for level in row)
+
+
+@dataclass(frozen=True)
+class CheckedAnswer:
+    """An answer of a part that has to be as recorded where no fault is.
+
+    Attributes:
+        port: The input of the top.
+        when: Conditions under which it counts.
+        reads: It counts in answers to reads alone, and this says which they are.
+    """
+
+    port: TopPort
+    when: tuple[Condition, ...] = ()
+    reads: ReadAnswers | None = None
+
+
+@dataclass(frozen=True)
 class WordStream:
     """Outputs that are compared in the order of words, whenever these come.
 
@@ -78,7 +135,7 @@ class AnsweredBus:
         answers: Inputs of the top that the recording does not drive then.
         tied: Names of those among them that the part does not have: 0.
         asks: Outputs of the top.
-        checks: Answers that have to be as recorded where no fault is, and when they count.
+        checks: What has to be as recorded where no fault is, and when it counts.
     """
 
     title: str
@@ -93,7 +150,7 @@ class AnsweredBus:
     answers: tuple[TopPort, ...]
     tied: tuple[str, ...]
     asks: tuple[TopPort, ...]
-    checks: tuple[tuple[TopPort, tuple[Condition, ...]], ...]
+    checks: tuple[CheckedAnswer, ...]
 
     @property
     def instance(self) -> str:

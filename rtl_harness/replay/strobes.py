@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from resil.rtl_harness.errors import HarnessError
-from resil.rtl_harness.replay.layout import ComparedOutput, Condition
+from resil.rtl_harness.replay.layout import ComparedOutput, Condition, ReadAnswers
 from resil.rtl_harness.replay.ports import TopPort
 
 
@@ -44,12 +44,14 @@ class Ruled:
         outputs: How each is compared.
         when: Its conditions.
         answer: They are what a part of the bench answers: compared only where no fault is.
+        reads: They count in answers to reads alone.
     """
 
     strobe: Strobe
     outputs: tuple[ComparedOutput, ...]
     when: tuple[Condition, ...]
     answer: bool = False
+    reads: ReadAnswers | None = None
 
 
 def ruled(strobes: Sequence[Strobe], ports: Sequence[TopPort], alarms: Collection[str]) -> tuple[Ruled, ...]:
