@@ -47,7 +47,7 @@ class BenchPart:
 
     def parameters(self, bus: Bus) -> dict[str, str]:
         """Return the parameters but those of the memory's size and content."""
-        found = {}
+        found: dict[str, str] = {}
         for name, signals in self.widths.items():
             own = [bus.ports[signal].width for signal in signals if signal in bus.ports]
             found |= {name: str(max(own))} if own else {}

@@ -165,26 +165,19 @@ def test_another_base_is_named_with_time_and_signal(target_file, recorded, kind)
 def mixed(file, target, kind):
     """Write a recording in which the ports of one kind are those of the memories that answer later."""
     header, end, body = file.read_text().partition("$enddefinitions")
-    codes, path, lines = {}, [], []
-    for line in header.splitlines():
-        fields = line.split()
+    path, lines, places = [], [line.split() for line in header.splitlines()], {"u_rig": {}, "u_late": {}}
+    for number, fields in enumerate(lines):
         if fields[:1] == ["$scope"]:
             path.append(fields[2])
         elif fields[:1] == ["$upscope"]:
             path.pop()
-        elif fields[:1] == ["$var"] and path[-2:] == ["u_late", "u_dut"]:
-            codes[fields[4]] = fields[3]
-    for line in header.splitlines():
-        fields = line.split()
-        if fields[:1] == ["$scope"]:
-            path.append(fields[2])
-        elif fields[:1] == ["$upscope"]:
-            path.pop()
-        elif fields[:1] == ["$var"] and path[-2:] == ["u_rig", "u_dut"]:
-            own = fields[4].startswith(f"{kind}_") or (kind == "ram" and fields[4] == "slow_i")
-            fields[3] = codes[fields[4]] if own else fields[3]
-        lines.append(" ".join(fields))
-    target.write_text("\n".join(lines) + "\n" + end + body)
+        elif fields[:1] == ["$var"] and path[-1] == "u_dut":
+            places[path[-2]][fields[4]] = number
+    # The recorded level of what makes the SRAM port wait is one of them.
+    for name in [n for n in places["u_rig"] if n.startswith(f"{kind}_") or (kind, n) == ("ram", "slow_i")]:
+        one, other = (lines[places[own][name]] for own in places)
+        one[3], other[3] = other[3], one[3]
+    target.write_text("\n".join(map(" ".join, lines)) + "\n" + end + body)
     return target
 
 
