@@ -189,9 +189,3 @@ def mixed(file, target, kind):
 def test_another_latency_is_named_with_time_and_signal(target_file, vcd, tmp_path, kind):
     said = first_difference(target_file, mixed(vcd, tmp_path / "mixed.vcd", kind))
     assert re.search(rf"the first at .*{kind}_{KINDS[kind][2]}_i is .*from the part of the bench", said), said
-
-
-@pytest.mark.slow
-def test_parts_with_the_recorded_latencies(target_file, vcd):
-    late = buses({*KINDS})
-    assert first_difference(target_file, vcd, instance=instance("u_late"), closed=late) == ""
