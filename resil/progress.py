@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from enum import Enum
 from typing import TYPE_CHECKING, TextIO
 
@@ -156,28 +156,18 @@ class Progress:
 
     @contextmanager
     def _ticking(self, text: str, began: float) -> Iterator[None]:
-        done = threading.Event()
         outermost = not self._working
         self._working.append((text, began))
-        ticker = threading.Thread(target=self._tick, args=(done,), daemon=True)
-        if outermost:
-            ticker.start()
         try:
-            yield
+            with _again_and_again(self.tick) if outermost else nullcontext():
+                yield
         finally:
-            done.set()
-            if outermost:
-                ticker.join()
             self._working.pop()
 
     def tick(self) -> None:
         """Say in a line for how long the present work has been going on."""
         text, began = self._working[-1]
         self.stage(f"{text}: {_minutes(self._clock() - began)} so far")
-
-    def _tick(self, done: threading.Event) -> None:
-        while not done.wait(_PLAIN_INTERVAL):
-            self.tick()
 
     def beside(self, whole: Callable[[], str] | None) -> None:
         """Say beside the injections, from now on, how a larger work of which they are a part gets on."""
@@ -219,24 +209,17 @@ class Progress:
         if under_way is None:
             yield
             return
-        done = threading.Event()
         self._under_way = under_way
-        watcher = threading.Thread(target=self._follow, args=(done,), daemon=True)
-        if self._live is None:
-            watcher.start()
         try:
-            yield
+            with _again_and_again(self._follow) if self._live is None else nullcontext():
+                yield
         finally:
-            done.set()
-            if self._live is None:
-                watcher.join()
             self._under_way = None
 
-    def _follow(self, done: threading.Event) -> None:
-        while not done.wait(_PLAIN_INTERVAL):
-            if self._clock() - self._shown >= _PLAIN_INTERVAL and self._going():
-                self._shown = self._clock()
-                self.stage(self._status())
+    def _follow(self) -> None:
+        if self._clock() - self._shown >= _PLAIN_INTERVAL and self._going():
+            self._shown = self._clock()
+            self.stage(self._status())
 
     def _going(self) -> float:
         """Return how many injections are under way; the first of them begin the count."""
@@ -272,6 +255,24 @@ class Progress:
 
     def _status(self) -> str:
         return ", ".join(filter(None, (self._count(), self._pace())))
+
+
+@contextmanager
+def _again_and_again(say: Callable[[], None]) -> Iterator[None]:
+    """Call something every ten seconds, from another thread."""
+    done = threading.Event()
+
+    def run() -> None:
+        while not done.wait(_PLAIN_INTERVAL):
+            say()
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
 
 
 def _minutes(seconds: float) -> str:

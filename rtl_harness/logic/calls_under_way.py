@@ -17,8 +17,8 @@ class CallsUnderWay:
     """
 
     def __init__(self, faults: Sequence[int], cycles: int) -> None:
-        self._left = list(faults)
         self._faults = tuple(faults)
+        self._answered: set[int] = set()
         self._cycles = cycles
         self._reached = RawArray(ctypes.c_uint64, len(faults))
 
@@ -26,13 +26,12 @@ class CallsUnderWay:
         """Note which cycle a call has come to, for all copies of this process."""
         self._reached[call] = cycle
 
-    def answered(self, call: int, faults: int) -> None:
-        """Note that faults of a call are answered for; those are under way no more."""
-        self._left[call] -= faults
+    def answered(self, call: int) -> None:
+        """Note that a call has answered; its faults are under way no more."""
+        self._answered.add(call)
 
     def total(self) -> float:
         """Return what has been done by now, in faults: half of a run to its end counts as half a fault."""
-        calls = zip(self._faults, self._left, self._reached, strict=True)
-        return float(
-            sum(faults * min(row / self._cycles, 1.0) for faults, left, row in calls if left == faults)
-        )
+        calls = enumerate(zip(self._faults, self._reached, strict=True))
+        left = ((faults, int(row)) for call, (faults, row) in calls if call not in self._answered)
+        return sum((faults * min(row / self._cycles, 1.0) for faults, row in left), 0.0)

@@ -175,7 +175,7 @@ class StuckEngine(NetlistEngine):
         for fault, done in run_chunks(chunks, work, workers):
             self.ends[done.how] += 1
             same = classes[pin_of[fault]]
-            under_way.answered(call_of[fault], len(same))
+            under_way.answered(call_of[fault])
             kind = kind_of(done, last)
             for member in same:
                 own = self._explained(done.injection, member)

@@ -12,7 +12,7 @@ def test_calls_count_by_their_faults_and_cycles_until_they_answer():
     calls.reached(0, 250)
     calls.reached(1, 5000)  # hangs go on after the end
     assert calls.total() == 25.0 + 10.0
-    calls.answered(1, 1)
+    calls.answered(1)
     assert calls.total() == 25.0
 
 
