@@ -99,19 +99,16 @@ class CodedEngine:
 
     def run(self, faults: Sequence[Fault], workers: int = 1) -> Iterator[Injection]:
         """See `Engine`."""
-        left = []
-        for fault in faults:
-            if self._credit(fault) is Credit.CORRECTED:
-                yield self._corrected(fault)
-            else:
-                left.append(fault)
+        credits = {fault: self._credit(fault) for fault in faults}
+        left = [fault for fault in faults if credits[fault] is not Credit.CORRECTED]
+        yield from (self._corrected(fault) for fault in faults if credits[fault] is Credit.CORRECTED)
         if left:
-            yield from map(self._judged, self._engine.run(left, workers))
+            yield from (self._judged(own, credits[own.fault]) for own in self._engine.run(left, workers))
 
     def replay(self, fault: Fault, *waves: Any) -> Injection:  # noqa: ANN401
         """See `RecordingEngine`: a waveform is one without the code."""
-        found = self._engine.replay(fault, *waves)
-        return self._corrected(fault) if self._credit(fault) is Credit.CORRECTED else self._judged(found)
+        found, own = self._engine.replay(fault, *waves), self._credit(fault)
+        return self._corrected(fault) if own is Credit.CORRECTED else self._judged(found, own)
 
     def audit_kept(self, injections: Iterable[Injection], workers: int = 1) -> None:
         """See `CampaignEngine`: what a code decided is not audited."""
@@ -128,8 +125,8 @@ class CodedEngine:
         own = Injection(fault, Seen.MASKED, end.end_cycle, end.status, end.output_hash, corrected=rise)
         return replace(own, first=each, second=each)
 
-    def _judged(self, found: Injection) -> Injection:
-        if self._credit(found.fault) is not Credit.DETECTED:
+    def _judged(self, found: Injection, credit_: Credit) -> Injection:
+        if credit_ is not Credit.DETECTED:
             return found
         rise = Rise(DETECTS, Reported.DETECTED, found.fault.cycle)
         own = replace(found, detected=rise, first=found.first and Outcome.DUE)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from resil.rtl_harness.design.elaboration import Elaboration
-from resil.rtl_harness.design.snapshot import frozen, instances_of_macros
+from resil.rtl_harness.design.snapshot import instances_of_macros
 from resil.rtl_harness.design.target import Target
 
 _SHOWN = 8
@@ -34,7 +34,7 @@ def not_assessed(target: Target, elaboration: Elaboration) -> str:
             "no faults in any of these figures."
         )
     places: defaultdict[str, list[str]] = defaultdict(list)
-    for path, module in sorted(instances_of_macros(frozen(target)).items()):
+    for path, module in sorted(instances_of_macros(target).items()):
         places[module].append(path)
     for module, paths in sorted(places.items()):
         more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""

@@ -27,7 +27,9 @@ _CONSTANT = re.compile(r"(\d+)'([bdh])([0-9a-fA-F_]+)")
 
 
 class PortsError(Exception):
-    """What is wrong with the description of a macro, as "key: message"."""
+    """What is wrong with the description of a macro, as "key: message"; `module` says of which."""
+
+    module = ""
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,14 @@ def black_box_models(boxes: Mapping[str, BlackBox]) -> Path:
     Raises:
         PortsError: A description makes no module.
     """
-    text = "\n".join(["// Macros by the description of their ports.", *map(_module, boxes, boxes.values())])
+    texts = ["// Macros by the description of their ports."]
+    for name, box in boxes.items():
+        try:
+            texts.append(_module(name, box))
+        except PortsError as error:
+            error.module = name
+            raise
+    text = "\n".join(texts)
 
     def build(folder: Path) -> None:
         write_atomically(folder / FILE, text.encode())

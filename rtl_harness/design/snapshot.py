@@ -10,7 +10,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -76,21 +76,20 @@ def frozen(target: Target) -> Target:
     made_of = replace(copies, snapshot=snapshot)
     if any(FOREIGN.search(found.files[number].content) for number in found.includes):
         _require_no_foreign_code(made_of, target.parameters)
-    if target.black_boxes:
-        instances_of_macros(made_of)
-    return made_of
+    if not target.black_boxes:
+        return made_of
+    design = _design(made_of, target.parameters)
+    macros = macro_instances(target.name, design, target.black_boxes, snapshot.origins)
+    return replace(made_of, snapshot=replace(snapshot, macros=macros))
 
 
-def instances_of_macros(target: Target) -> dict[str, str]:
-    """Return the module of each instance of a macro that a frozen target describes by its ports, by path.
+def instances_of_macros(target: Target) -> Mapping[str, str]:
+    """Return the module of each instance of a macro that a target describes by its ports, by path.
 
     Raises:
-        HarnessError: An input that decides something is not connected, or a macro has no instance.
+        HarnessError: As `frozen`.
     """
-    if not target.black_boxes:
-        return {}
-    design = _design(target, target.parameters)
-    return macro_instances(target.name, design, target.black_boxes, snapshot_of(target).origins)
+    return snapshot_of(target).macros if target.black_boxes else {}
 
 
 def snapshot_of(target: Target) -> Snapshot:

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from resil.rtl_harness.design.elaboration import Elaboration, block_of
-from resil.rtl_harness.design.snapshot import frozen, instances_of_macros
+from resil.rtl_harness.design.snapshot import instances_of_macros
 from resil.rtl_harness.design.target import Target
 
 Change = tuple[str, float, float]
@@ -30,7 +30,7 @@ def stated_areas(
     stated: list[str] = []
     key = "area_ge" if unit == "GE" else "area_um2"
     sites = elaboration.sites
-    for path, module in sorted(instances_of_macros(frozen(target)).items()):
+    for path, module in sorted(instances_of_macros(target).items()):
         if not path.startswith(f"{target.dut}."):
             continue
         box = target.black_boxes[module]

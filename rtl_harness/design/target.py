@@ -95,6 +95,7 @@ class Snapshot:
         origins: Of what each is a copy.
         rewritten: Those that have not the text of what they are copies of; see `as_synthesised`.
         of: What the target says of its files: if it says something else, these are not its copies.
+        macros: Module of each instance of a macro that is described by its ports, by path.
     """
 
     digest: str
@@ -103,6 +104,7 @@ class Snapshot:
     origins: Mapping[Path, Path]
     rewritten: tuple[Path, ...]
     of: tuple[object, ...]
+    macros: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -540,12 +542,10 @@ class _TargetFile:
         return float(value)
 
     def _black_box_models(self, boxes: Mapping[str, BlackBox]) -> Path:
-        for name, box in boxes.items():
-            try:
-                black_box_models({name: box})
-            except PortsError as error:
-                raise self._fail(f"black_boxes.{name}", str(error)) from None
-        return black_box_models(boxes)
+        try:
+            return black_box_models(boxes)
+        except PortsError as error:
+            raise self._fail(f"black_boxes.{error.module}", str(error)) from None
 
     def _storage_names(self) -> StorageNames:
         file = self._typed(self.table, "storage_names", str, "a string", "")
