@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from resil.proposal.design import OwnDesign
-from resil.rtl_harness.replay.parts import part_of
+from resil.rtl_harness.replay.parts import memory_of
 
 # How many lines a list of remarks has.
 _NAMED = 12
@@ -131,7 +131,7 @@ def recording_lines(design: OwnDesign, waves: Path, instance: str, folder: Path)
             lines += ["", f"[[workload.strobes]]            # {bus.title}"]
             lines += [f"outputs = {_texts(outputs)}", f"when = {_texts(when)}"]
     for bus in design.buses:
-        if bus.manager and bus.kind.name != "AXI4-Stream" and part_of(bus) is not None:
+        if memory_of(bus) is not None:
             prefix = bus.prefix
             lines += [
                 "",

@@ -213,6 +213,11 @@ SOURCE = BenchPart(
 )
 
 
+def memory_of(bus: Bus) -> BenchPart | None:
+    """Return the memory that answers a bus as a recorded environment did; None if there is none."""
+    return part_of(bus) if bus.manager and bus.kind.name != "AXI4-Stream" else None
+
+
 def part_of(bus: Bus) -> BenchPart | None:
     """Return the module that serves a bus; None if there is none."""
     if bus.kind.name == "AXI4-Stream":

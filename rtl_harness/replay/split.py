@@ -24,6 +24,7 @@ _BITS = {"b": 1, "o": 3, "h": 4, "d": 0}
 # Primitives that drive where their control is 1 or 0, and whether they invert.
 _SWITCHED = {"bufif1": ("", ""), "bufif0": ("", "!"), "notif1": ("~", ""), "notif0": ("~", "!")}
 _PULLS = ("pullup", "pulldown")
+_ASSIGNMENTS = ("AssignmentExpression", "NonblockingAssignmentExpression")
 _REMEDY = (
     "drive it in the form `assign port = enable ? value : 'z`, by bufif, or through a module that does, or "
     "put the top into a module of yours with separate inputs, outputs and enables, and record that"
@@ -180,7 +181,7 @@ class _PortSplitter:
         copies: list[tuple[set[str], set[str]]] = []
         for own in nodes(*module.node.members):
             kind = own.kind.name
-            if kind in ("AssignmentExpression", "NonblockingAssignmentExpression"):
+            if kind in _ASSIGNMENTS:
                 if _has_z(own.right):
                     found |= dict.fromkeys(_base_names(own.left), "gets Z by an assignment of its own")
                 copies.append(({*_base_names(own.left)}, {*_passed(own.right)}))
@@ -190,7 +191,7 @@ class _PortSplitter:
                     found[name] = "gets Z where it is declared"
                 copies.append(({name}, {*_passed(own.initializer.expr)}))
             elif kind == "PrimitiveInstantiation" and str(own.type.valueText) in _SWITCHED:
-                for one in (each for each in own.instances if hasattr(each, "connections")):
+                for one in _each_instance(own):
                     pins = [each.expr for each in one.connections if hasattr(each, "expr")]
                     found |= dict.fromkeys(_base_names(pins[0]), "a primitive may leave open")
             elif kind == "HierarchyInstantiation":
@@ -198,7 +199,7 @@ class _PortSplitter:
                 sub = self._modules.get(name)
                 if sub is None or not self._leaves_open(name, frozenset()):
                     continue
-                for one in (each for each in own.instances if hasattr(each, "connections")):
+                for one in _each_instance(own):
                     for pin, _, expression in _connections(one, sub):
                         if sub.directions.get(pin) != "input":
                             found |= dict.fromkeys(_base_names(expression), f"{name} may leave open")
@@ -218,7 +219,7 @@ class _PortSplitter:
             return False
         for own in nodes(*module.node.members):
             kind = own.kind.name
-            if kind in ("AssignmentExpression", "NonblockingAssignmentExpression") and _has_z(own.right):
+            if kind in _ASSIGNMENTS and _has_z(own.right):
                 return True
             if kind == "PrimitiveInstantiation" and str(own.type.valueText) in _SWITCHED:
                 return True
@@ -380,7 +381,7 @@ class _PortSplitter:
         if not {*names(own)} & {*module.inouts}:
             return
         texts = []
-        for one in (each for each in own.instances if hasattr(each, "connections")):
+        for one in _each_instance(own):
             pins = [each.expr for each in one.connections if hasattr(each, "expr")]
             driven = {*names(pins[0])} & {*module.inouts}
             if kind in _PULLS and driven:
@@ -407,7 +408,7 @@ class _PortSplitter:
         """Connect the outputs of instances that ports are handed on to; return their modules."""
         name = str(own.type.valueText)
         handed: list[str] = []
-        for one in (each for each in own.instances if hasattr(each, "connections")):
+        for one in _each_instance(own):
             sub = self._modules.get(name)
             for pin, node, expression in _connections(one, sub):
                 driven = {*names(expression)} & {*module.inouts}
@@ -456,7 +457,7 @@ class _PortSplitter:
                 if own.kind.name != "HierarchyInstantiation" or str(own.type.valueText) not in changed:
                     continue
                 sub = self._modules[str(own.type.valueText)]
-                for one in (each for each in own.instances if hasattr(each, "connections")):
+                for one in _each_instance(own):
                     bases = {
                         name
                         for pin, _, expression in _connections(one, sub)
@@ -472,6 +473,11 @@ class _PortSplitter:
 def _on_lines(before: str, text: str) -> str:
     """Return a text that takes as many lines as what it replaces."""
     return text.replace("\n", " ") + "\n" * before.count("\n")
+
+
+def _each_instance(node: Any) -> Iterator[Any]:  # noqa: ANN401
+    """Yield the instances that one instantiation makes, without the commas between."""
+    return (own for own in node.instances if hasattr(own, "connections"))
 
 
 def _parts(node: Any) -> Iterator[Any]:  # noqa: ANN401
