@@ -110,6 +110,16 @@ def _resil(arguments: list[str]) -> int:
         return int(resil(arguments))
 
 
+def _plan(out: Path, granularity: str, name: str, asked: list[str]) -> dict[str, Any]:
+    """Choose a set for a run; return its plan, or end where there is none."""
+    own = f"finding-{granularity}-{name}"
+    code = _resil(["protect", str(out), *asked, "--granularity", granularity, "--name", own, "--quiet"])
+    if code not in (0, 1):
+        sys.exit(code)
+    plan: dict[str, Any] = json.loads((out / "protection" / f"{own}.json").read_text(encoding="utf-8"))
+    return plan
+
+
 def _shares(derated: dict[str, Any], raw: dict[str, Any]) -> None:
     """Print hazardous FIT in storage and in logic, block by block."""
     print("| block | storage, FIT | logic, derated | share in logic | logic, not derated | share in logic |")
@@ -138,11 +148,8 @@ def _sets(folder: Path, budget: float) -> None:
     print("|---" * (len(heads) + 1) + "|")
     for view in VIEWS:
         for granularity in ("block", "register"):
-            out, name = folder / _place(view), f"finding-{granularity}-{budget:g}"
-            asked = ["--budget-fit", str(budget), "--granularity", granularity, "--name", name]
-            if (code := _resil(["protect", str(out), *asked, *_WAIVED, "--quiet"])) not in (0, 1):
-                sys.exit(code)
-            plan = json.loads((out / "protection" / f"{name}.json").read_text(encoding="utf-8"))
+            asked = ["--budget-fit", str(budget), *_WAIVED]
+            plan = _plan(folder / _place(view), granularity, f"{budget:g}", asked)
             left = plan["logic"] or {"fit_hi": 0.0, "copied": ()}
             cells = (
                 *(view, granularity, plan["result"]),
@@ -194,12 +201,8 @@ def _permanent_sets(folder: Path, most: float) -> None:
     print("|---" * len(heads) + "|")
     for view in PERMANENT:
         for granularity in ("block", "register"):
-            out, name = folder / _place(view), f"finding-{granularity}-permanent-{most:g}"
-            asked = ["--permanent-fit", str(most), "--granularity", granularity, "--name", name]
-            waived = ("--waive", "budget", *_WAIVED)
-            if (code := _resil(["protect", str(out), *asked, *waived, "--quiet"])) not in (0, 1):
-                sys.exit(code)
-            plan = json.loads((out / "protection" / f"{name}.json").read_text(encoding="utf-8"))
+            asked = ["--permanent-fit", str(most), "--waive", "budget", *_WAIVED]
+            plan = _plan(folder / _place(view), granularity, f"permanent-{most:g}", asked)
             left = plan["networks"][0]["permanent"]
             cells = (
                 *(view, granularity, plan["result"]),

@@ -149,9 +149,7 @@ def _rates(basis: Basis, named: Finished) -> dict[tuple[str, str], float]:
     cells = basis.cells
     for block, kind, own in zip(cells.block, cells.kind, cells.bits.tolist(), strict=True):
         bits[block, kind] = bits.get((block, kind), 0) + own
-    raw = {
-        (own.block, own.kind): own.fit_raw for own in named.summary.limits if own.kind != LOGIC and own.bits
-    }
+    raw = _raw(named)
     if lost := sorted(key for key in raw if key not in bits):
         raise ProtectionError(
             f"{named.path}: expected stuck bits of the storage that upsets were injected into, found "
@@ -159,6 +157,12 @@ def _rates(basis: Basis, named: Finished) -> dict[tuple[str, str], float]:
             "faults.kinds",
         )
     return {key: own / bits[key] for key, own in raw.items()}
+
+
+def _raw(named: Finished) -> dict[tuple[str, str], float]:
+    """Return the raw rate of stuck bits of each kind of storage in each block."""
+    rows = (own for own in named.summary.limits if own.kind != LOGIC and own.bits)
+    return {(own.block, own.kind): own.fit_raw for own in rows}
 
 
 def _require_as_judged(
@@ -175,9 +179,7 @@ def _require_as_judged(
         pair = counts.setdefault((block, kind), [0, 0])
         pair[0] += own in hazardous
         pair[1] += 1
-    raw = {
-        (own.block, own.kind): own.fit_raw for own in named.summary.limits if own.kind != LOGIC and own.bits
-    }
+    raw = _raw(named)
     fit = sum(raw[key] * bad / all_ for key, (bad, all_) in counts.items())
     judged = _storage_fit(found, sum(raw.values()))
     if abs(fit - judged) > _EQUAL * max(fit, judged):
@@ -197,8 +199,3 @@ def _storage_fit(found: Finished, fit_raw: float) -> float:
     assert found.summary.safety is not None
     row = next(own for own in found.summary.safety.rows if own.name == _ROW)
     return (1.0 - (row.value or 0.0)) * fit_raw
-
-
-def only_stored(networks: Sequence[Network]) -> bool:
-    """Whether permanent faults are known of storage alone."""
-    return all(own.permanent is None or own.permanent.logic is None for own in networks)
