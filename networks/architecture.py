@@ -21,6 +21,7 @@ class ArchitectureLayer:
         filters: Output channels of CONV_2D and FULLY_CONNECTED.
         window: For convolutions and pools.
         relu: A RELU follows.
+        relu6: A RELU6 follows.
         normalise: Trained with batch normalisation after the weights, which the export folds into them.
         sources: As `FloatLayer.sources`.
     """
@@ -31,6 +32,7 @@ class ArchitectureLayer:
     window: Window | None = None
     relu: bool = False
     normalise: bool = False
+    relu6: bool = False
     sources: tuple[str, ...] = ()
 
     def output_shape(self, source: Shape) -> Shape:
@@ -47,11 +49,12 @@ class ArchitectureLayer:
 
 @dataclass(frozen=True)
 class Architecture:
-    """Blocks in the order in which they run, from one input to the output of the last."""
+    """Blocks in the order in which they run, from one input to the outputs, as `FloatNetwork` has them."""
 
     name: str
     input_shape: Shape
     blocks: tuple[ArchitectureLayer, ...]
+    outputs: tuple[str, ...] = ()
 
     def sources(self, index: int) -> tuple[str, ...]:
         """Return the names of what block `index` takes."""
@@ -74,14 +77,14 @@ def conv(
     padding: str = "SAME",
     **more: bool | tuple[str, ...],
 ) -> ArchitectureLayer:
-    """Return a square CONV_2D with RELU; `more` are further fields of the block."""
+    """Return a square CONV_2D with RELU, or with `relu6`; `more` are further fields of the block."""
     return _windowed(name, "CONV_2D", filters, Window((size, size), (stride, stride), padding), more)
 
 
-def depthwise(name: str, stride: int = 1, size: int = 3) -> ArchitectureLayer:
-    """Return a square DEPTHWISE_CONV_2D with SAME padding, RELU and normalisation."""
+def depthwise(name: str, stride: int = 1, size: int = 3, **more: bool | tuple[str, ...]) -> ArchitectureLayer:
+    """Return a square DEPTHWISE_CONV_2D with SAME padding, RELU and normalisation; `more` as of `conv`."""
     window = Window((size, size), (stride, stride), "SAME")
-    return _windowed(name, "DEPTHWISE_CONV_2D", 0, window, {"normalise": True})
+    return _windowed(name, "DEPTHWISE_CONV_2D", 0, window, {"normalise": True, **more})
 
 
 def pool(name: str, kind: str, size: int) -> ArchitectureLayer:
@@ -97,5 +100,5 @@ def dense(name: str, filters: int, relu: bool = False) -> ArchitectureLayer:
 def _windowed(
     name: str, kind: str, filters: int, window: Window, more: dict[str, bool | tuple[str, ...]]
 ) -> ArchitectureLayer:
-    fields: dict[str, object] = {"relu": True, **more}
+    fields: dict[str, object] = {"relu": not more.get("relu6", False), **more}
     return ArchitectureLayer(name, kind, filters, window, **fields)  # type: ignore[arg-type]

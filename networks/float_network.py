@@ -13,6 +13,7 @@ from resil.networks.geometry import Window
 
 FloatArray = npt.NDArray[np.float64]
 INPUT = "input"
+RELU6_CEILING = 6.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +28,7 @@ class FloatLayer:
         bias: (O,), or None where there are no weights.
         window: For convolutions and pools.
         relu: A RELU follows and is fused.
+        relu6: A RELU6 follows and is fused.
         sources: Names of the layers that it takes its inputs from, "input" for the network's; () is the layer
             before it.
     """
@@ -37,27 +39,32 @@ class FloatLayer:
     bias: FloatArray | None = None
     window: Window | None = None
     relu: bool = False
+    relu6: bool = False
     sources: tuple[str, ...] = ()
 
     def forward(self, *values: FloatArray) -> FloatArray:
         """Apply the layer to a batch of each of its inputs."""
         result = _FORWARD[self.kind](self, *values)
+        if self.relu6:
+            return np.clip(result, 0.0, RELU6_CEILING)
         return np.maximum(result, 0.0) if self.relu else result
 
 
 @dataclass(frozen=True, eq=False)
 class FloatNetwork:
-    """Layers in the order in which they run, from one input to the output of the last.
+    """Layers in the order in which they run, from one input to the output of the last, or to several.
 
     Attributes:
         name: Of the network.
         input_shape: (H, W, C), or (C,) for a plain vector.
         layers: Each takes what layers before it made.
+        outputs: Names of the layers that make the outputs; () is the last.
     """
 
     name: str
     input_shape: tuple[int, ...]
     layers: tuple[FloatLayer, ...]
+    outputs: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         known = {INPUT}
@@ -73,6 +80,8 @@ class FloatNetwork:
                     )
                 )
             known.add(layer.name)
+        if missing := set(self.outputs) - known:
+            raise ValueError(f"{self.name}: no layer makes the output {', '.join(sorted(missing))}")
 
     def sources(self, index: int) -> tuple[str, ...]:
         """Return the names of what layer `index` takes."""

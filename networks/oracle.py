@@ -3,8 +3,9 @@
 
 Traps it has, which this wrapper avoids:
 
-- its default arena of ten times the model's size is too small for a small model with large feature maps;
-  here the arena grows until the model fits;
+- its default arena of ten times the model's size is too small for a small model with large feature maps, and
+  one in which a model of some size nearly fits can end the process; here the arena has room for all feature
+  maps side by side, and grows until the model fits;
 - an allocation that fails leaves the interpreter unusable, so that a new one is made for each try;
 - a DEPTHWISE_CONV_2D whose bias is given as absent (-1) crashes the process; absent inputs at the end are
   left out, which means the same, but for an LSTM, which has to have 24;
@@ -17,6 +18,7 @@ Traps it has, which this wrapper avoids:
 from __future__ import annotations
 
 import importlib.metadata
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -34,6 +36,8 @@ Interpreter: TypeAlias = Any
 
 _FIRST_ARENA = 1 << 16
 _LAST_ARENA = 1 << 28
+# Kept of each tensor and of each scale of its channels.
+_KEPT_BYTES = 64
 _SVDF_INPUTS = 5
 _ALL_INPUTS = "UNIDIRECTIONAL_SEQUENCE_LSTM"
 
@@ -210,6 +214,16 @@ def _without_absent_inputs(data: bytes) -> bytes:
     return serialise_network(replace(graph, operators=tuple(operators)))
 
 
+def _room(graph: Graph) -> int:
+    """Return bytes that hold all tensors that are no constants, and what the interpreter keeps of each."""
+    room = _FIRST_ARENA
+    for tensor in graph.tensors:
+        if tensor.data is None and tensor.dtype != "resource":
+            room += math.prod(tensor.shape) * np.dtype(tensor.dtype).itemsize
+        room += _KEPT_BYTES * (1 + (len(tensor.quantisation.scale) if tensor.quantisation else 0))
+    return room
+
+
 def _interpreter(data: bytes) -> Interpreter:
     try:
         from tflite_micro import runtime
@@ -219,7 +233,7 @@ def _interpreter(data: bytes) -> Interpreter:
         ) from error
     _refuse_crashes(data)
     data = _without_absent_inputs(data)
-    arena = _FIRST_ARENA
+    arena = min(_LAST_ARENA, _room(parse_network(data)))
     while True:
         try:
             return runtime.Interpreter.from_bytes(data, arena_size=arena)

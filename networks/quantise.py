@@ -143,8 +143,9 @@ class _QuantisedBuilder:
         for index, layer in enumerate(self.network.layers):
             sources = tuple(made[name] for name in self.network.sources(index))
             made[layer.name] = self._layer(layer, sources, self.activations[index + 1])
-        output = made[self.network.layers[-1].name] if self.network.layers else 0
-        return Graph(tuple(self.tensors), tuple(self.operators), (0,), (output,), "main", self.network.name)
+        last = [layer.name for layer in self.network.layers[-1:]] or [INPUT]
+        outputs = tuple(made[name] for name in self.network.outputs or last)
+        return Graph(tuple(self.tensors), tuple(self.operators), (0,), outputs, "main", self.network.name)
 
     def _add(self, tensor: Tensor) -> int:
         self.tensors.append(tensor)
@@ -232,7 +233,8 @@ def _options(layer: FloatLayer, kind: str, shape: tuple[int, ...]) -> dict[str, 
         return {"new_shape": shape}
     if kind == "SOFTMAX":
         return {"beta": 1.0}
-    options: dict[str, OptionValue] = {"fused_activation_function": "RELU" if layer.relu else "NONE"}
+    fused = "RELU6" if layer.relu6 else "RELU" if layer.relu else "NONE"
+    options: dict[str, OptionValue] = {"fused_activation_function": fused}
     if layer.window is not None:
         options |= {
             "padding": layer.window.padding,

@@ -57,14 +57,15 @@ class TorchModel:
         self.modules: Torch = torch.nn.ModuleList([*self.weights.values(), *self.norms.values()])
 
     def __call__(self, inputs: Torch) -> Torch:
-        """Return the last block's output; of a trailing SOFTMAX, its input."""
+        """Return the last block's output, of a trailing SOFTMAX its input; a tuple if outputs are named."""
         values = {INPUT: inputs}
         result = inputs
         for index, block in enumerate(self.architecture.blocks):
             sources = [values[name] for name in self.architecture.sources(index)]
             result = sources[0] if block.kind == "SOFTMAX" else self._forward(block, index, sources)
             values[block.name] = result
-        return result
+        named = self.architecture.outputs
+        return tuple(values[name] for name in named) if named else result
 
     def _forward(self, block: ArchitectureLayer, index: int, sources: list[Torch]) -> Torch:
         functional = self.torch.nn.functional
@@ -85,6 +86,8 @@ class TorchModel:
             value = self.weights[block.name](value)
             if block.normalise:
                 value = self.norms[block.name](value)
+        if block.relu6:
+            return functional.relu6(value)
         return functional.relu(value) if block.relu else value
 
     def export(self) -> FloatNetwork:
@@ -94,10 +97,10 @@ class TorchModel:
             weights, bias = None, None
             if block.name in self.weights:
                 weights, bias = self._parameters(block, self._rows_of_flattened(index))
-            layers.append(
-                FloatLayer(block.name, block.kind, weights, bias, block.window, block.relu, block.sources)
-            )
-        return FloatNetwork(self.architecture.name, self.architecture.input_shape, tuple(layers))
+            own = block.relu, block.relu6, block.sources
+            layers.append(FloatLayer(block.name, block.kind, weights, bias, block.window, *own))
+        made = self.architecture
+        return FloatNetwork(made.name, made.input_shape, tuple(layers), made.outputs)
 
     def _rows_of_flattened(self, index: int) -> Shape | None:
         """Return the shape of the map that was flattened into the block's input."""

@@ -9,14 +9,15 @@ import numpy as np
 import pytest
 
 from resil.networks import oracle, reference
-from resil.networks.architecture import Architecture, ArchitectureLayer, conv
-from resil.networks.decision import area_under_curve
+from resil.networks.architecture import Architecture, ArchitectureLayer, conv, depthwise
+from resil.networks.decision import area_under_curve, real_values
 from resil.networks.float_network import FloatLayer, FloatNetwork
 from resil.networks.geometry import Window
 from resil.networks.quantise import quantise, quantise_values
 from resil.networks.recipes import RECIPES
 from resil.networks.tflite_writer import serialise_network
 from resil.networks.torch_model import TorchModel
+from resil.networks.train import quantise_inputs
 
 
 def branched(random: np.random.Generator) -> FloatNetwork:
@@ -81,7 +82,27 @@ AWKWARD = Architecture(
 )
 
 
-@pytest.mark.parametrize("architecture", [AWKWARD, *(recipe.architecture for recipe in RECIPES.values())])
+# An inverted residual with RELU6, and two outputs, neither of them of the last layer.
+FORKED = Architecture(
+    "forked",
+    (8, 8, 3),
+    (
+        conv("stem", 4, relu6=True, normalise=True),
+        conv("expand", 12, size=1, relu6=True, normalise=True),
+        depthwise("each", relu6=True),
+        conv("project", 4, size=1, relu=False, normalise=True),
+        ArchitectureLayer("sum", "ADD", sources=("project", "stem")),
+        conv("boxes", 4, size=1, relu=False),
+        conv("scores", 5, size=1, relu=False, sources=("sum",)),
+        conv("unused", 2, size=1),
+    ),
+    ("scores", "boxes"),
+)
+
+
+@pytest.mark.parametrize(
+    "architecture", [AWKWARD, FORKED, *(recipe.architecture for recipe in RECIPES.values())]
+)
 def test_what_is_exported_computes_what_was_trained(architecture):
     """PyTorch's own forward pass against ours: padding, layouts, flattening and folded normalisation."""
     import torch
@@ -97,15 +118,59 @@ def test_what_is_exported_computes_what_was_trained(architecture):
         ):
             values.uniform_(low, high)
     model.modules.eval()
-    inputs = np.random.default_rng(1).normal(size=(4, *architecture.input_shape)).astype(np.float32)
+    spread = 30 if architecture is FORKED else 1
+    inputs = spread * np.random.default_rng(1).normal(size=(4, *architecture.input_shape)).astype(np.float32)
     first = inputs.transpose(0, 3, 1, 2).copy() if inputs.ndim == 4 else inputs
-    expected = model(torch.from_numpy(first)).detach().numpy()
+    made = model(torch.from_numpy(first))
     network = model.export()
+    if architecture.outputs:
+        assert network.outputs == architecture.outputs
+        values = dict(zip(architecture.shapes(), network.activations(inputs.astype(np.float64)), strict=True))
+        for name, one in zip(network.outputs, made, strict=True):
+            expected = one.detach().numpy().transpose(0, 2, 3, 1)
+            np.testing.assert_allclose(values[name], expected, rtol=1e-4, atol=1e-4 * np.abs(expected).max())
+        assert 0.1 < (values["stem"] == 6.0).mean() < 0.9, "some are cut off"
+        return
+    expected = made.detach().numpy()
     values = network.activations(inputs.astype(np.float64))
     shapes = architecture.shapes()
     assert [v.shape[1:] for v in values] == list(shapes.values())
     found = values[-2] if network.layers[-1].kind == "SOFTMAX" else values[-1]
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4 * np.abs(expected).max())
+
+
+def test_outputs_are_of_layers_that_there_are():
+    network = branched(np.random.default_rng(0))
+    with pytest.raises(ValueError, match="no layer makes the output nowhere"):
+        replace(network, outputs=("a", "nowhere"))
+
+
+def test_several_outputs_and_relu6_are_quantised_and_computed():
+    """The int8 file on both references, against the network in real numbers."""
+    generator = np.random.default_rng(4)
+    inputs = generator.normal(size=(6, 6, 6, 3)) * 4
+    one = Window((1, 1))
+    layers = (
+        FloatLayer("cut", "CONV_2D", generator.normal(size=(5, 1, 1, 3)), np.zeros(5), one, relu6=True),
+        FloatLayer("low", "CONV_2D", generator.normal(size=(4, 1, 1, 5)) / 9, np.zeros(4), one),
+        FloatLayer(
+            "high", "CONV_2D", 9 * generator.normal(size=(2, 1, 1, 5)), np.zeros(2), one, sources=("cut",)
+        ),
+    )
+    network = FloatNetwork("two", (6, 6, 3), layers, ("high", "low"))
+    graph = quantise(network, inputs)
+    assert [graph.tensors[i].name for i in graph.outputs] == ["high", "low"]
+    assert graph.operators[0].options["fused_activation_function"] == "RELU6"
+    levels = quantise_inputs(graph, inputs)
+    found = reference.outputs(graph, [levels[:, None]])
+    micro = oracle.run_all(serialise_network(graph), [levels[:, None]])
+    values = dict(zip(("input", "cut", "low", "high"), network.activations(inputs), strict=True))
+    assert (values["cut"] == 6.0).mean() > 0.1
+    for index, own, other in zip(graph.outputs, found, micro, strict=True):
+        tensor = graph.tensors[index]
+        assert (own == other).all()
+        apart = np.abs(real_values(own[:, 0], tensor) - values[tensor.name])
+        assert apart.max() < 12 * tensor.scale
 
 
 def test_area_under_the_curve_counts_pairs():

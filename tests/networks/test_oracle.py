@@ -31,6 +31,25 @@ def test_a_small_model_with_large_feature_maps_gets_the_arena_it_needs():
     assert (outputs == 127).all()
 
 
+def test_an_arena_has_room_at_once(monkeypatch):
+    """The fault: an arena in which a network nearly fits ends the process, as of MobileNetV2 at 224."""
+    runtime = pytest.importorskip("tflite_micro").runtime
+    made, sizes = runtime.Interpreter.from_bytes, []
+
+    def watched(data, arena_size):
+        sizes.append(arena_size)
+        return made(data, arena_size=arena_size)
+
+    monkeypatch.setattr(runtime.Interpreter, "from_bytes", watched)
+    weights = np.full((64, 1, 1, 64), 1 / 64)
+    layers = [FloatLayer("first", "CONV_2D", np.ones((64, 1, 1, 3)) / 3, np.zeros(64), Window((1, 1)))]
+    layers += [FloatLayer(f"c{n}", "CONV_2D", weights, np.zeros(64), Window((1, 1))) for n in range(40)]
+    graph = quantise(FloatNetwork("deep", (64, 64, 3), tuple(layers)), np.ones((1, 64, 64, 3)))
+    outputs = oracle.run(serialise_network(graph), np.full((1, 64, 64, 3), 127, np.int8))
+    assert outputs.shape == (1, 64, 64, 64)
+    assert len(sizes) == 1
+
+
 @pytest.mark.parametrize("inputs", [np.zeros((1, 8, 8, 1)), np.zeros((1, 8, 8, 2), np.int8)])
 def test_inputs_that_do_not_fit_are_refused(digits, inputs):
     with pytest.raises(NetworkError, check=about("inputs")):

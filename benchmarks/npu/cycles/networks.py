@@ -132,7 +132,9 @@ def drawn(architecture: Architecture) -> Graph:
             values = _weights(random, weights[block.kind])
             bias = 0.1 * random.standard_normal(shapes[block.name][-1])
         layers.append(
-            FloatLayer(block.name, block.kind, values, bias, block.window, block.relu, block.sources)
+            FloatLayer(
+                block.name, block.kind, values, bias, block.window, block.relu, block.relu6, block.sources
+            )
         )
     network = FloatNetwork(architecture.name, architecture.input_shape, tuple(layers))
     return quantise(network, random.standard_normal((_CALIBRATION, *architecture.input_shape)))
