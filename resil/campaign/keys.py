@@ -6,6 +6,7 @@ from __future__ import annotations
 from resil.campaign.clusters import DECLARED, LARGEST, SHARES
 from resil.campaign.data_set import DATA_SET
 from resil.campaign.declaration import ABSENT, Key, KeyTable
+from resil.campaign.detection_settings import DETECTION, DETECTION_KEYS
 from resil.campaign.execution_keys import engine_tables
 from resil.campaign.fault_settings import KINDS, MODELS, UPSET
 from resil.campaign.network_settings import RECONSTRUCTION
@@ -78,9 +79,17 @@ NETWORK = KeyTable(
             "string",
             'What counts as another answer. `"top1"`: another index of the largest element. `"exact"`: any '
             'difference. `"reconstruction"`: the mean squared difference of input and output crosses '
-            '`threshold`. Without the key a zoo network uses its own rule, others `"top1"`.',
+            '`threshold`. `"detection"`: a box that a detector keeps is lost, comes new, changes class or '
+            'moves away. Without the key a zoo network uses its own rule, others `"top1"`.',
             ABSENT,
-            choices=(*DECISIONS, RECONSTRUCTION),
+            choices=(*DECISIONS, RECONSTRUCTION, DETECTION),
+        ),
+        Key(
+            "detection",
+            "table",
+            'Of `decision = "detection"`, how boxes are read: `[network.detection]`.',
+            ABSENT,
+            table=DETECTION_KEYS,
         ),
         Key(
             "threshold",

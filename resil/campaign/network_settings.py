@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from resil.campaign.data_set import DataSet, read_data_set
+from resil.campaign.detection_settings import DETECTION, DetectionSettings, named_output, read_detection
 from resil.campaign.section import Section
 
 ZOO_PREFIX = "zoo:"
@@ -23,10 +24,12 @@ class NetworkSettings:
             file of one array for each input; or some that are drawn from a data set.
         decision: "top1": only another index of the largest output is another decision; "exact": any other
             output is; "reconstruction": whether the mean squared difference of input and output, real-valued,
-            is above `threshold`. None for a zoo network's own rule, or the largest output.
+            is above `threshold`; "detection": the boxes that `detection` keeps are others. None for a zoo
+            network's own rule, or the largest output.
         threshold: None but for "reconstruction"; for a zoo network then that of its record.
         output: Name or number of the output that the decision is read from; None if there is but one, or for
-            "exact", which takes all.
+            "exact", which takes all, and "detection", which names its own.
+        detection: How boxes are read; None but for "detection".
         accept_golden: Go on although the output without a fault is not the network's by an independent
             reference.
     """
@@ -37,6 +40,7 @@ class NetworkSettings:
     threshold: float | None = None
     output: str | int | None = None
     accept_golden: bool = False
+    detection: DetectionSettings | None = None
 
 
 def read_network(section: Section) -> NetworkSettings:
@@ -49,18 +53,21 @@ def read_network(section: Section) -> NetworkSettings:
     threshold = None
     if decision == RECONSTRUCTION and section.has("threshold"):
         threshold = section.number("threshold")
-    output = _stated_output(section) if section.has("output") else None
+    detection = None
+    if decision == DETECTION:
+        detection = read_detection(section.table("detection", "a table [network.detection]"))
+    elif section.has("detection"):
+        section.wrong(
+            "detection", f'the table with decision = "{DETECTION}" only', repr(decision), "remove it"
+        )
+    output = None
+    if section.has("output"):
+        output = named_output(section, "output")
+        if detection:
+            section.wrong("output", "none beside [network.detection]", repr(output), "remove it")
     accepted = section.flag("accept_golden")
     section.finish()
-    return NetworkSettings(path, inputs, decision, threshold, output, accepted)
-
-
-def _stated_output(section: Section) -> str | int:
-    expected = "the name or the number of an output"
-    value = section.raw("output", expected)
-    if isinstance(value, str) or (type(value) is int and value >= 0):
-        return value
-    raise section.fail("output", expected, repr(value), "outputs are counted from 0")
+    return NetworkSettings(path, inputs, decision, threshold, output, accepted, detection)
 
 
 def _inputs(section: Section, *, zoo: bool) -> tuple[int, ...] | Path | DataSet:

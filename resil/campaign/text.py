@@ -110,7 +110,12 @@ def _work(campaign: Campaign) -> dict[str, dict[str, Value | None]]:
         inputs = _inputs(work.inputs)
         rule = {"decision": work.decision, "threshold": work.threshold, "output": work.output}
         rule |= {"accept_golden": work.accept_golden or None}
-        return {"network": {"path": work.path, "inputs": inputs, **rule}}
+        tables: dict[str, dict[str, Value | None]] = {
+            "network": {"path": work.path, "inputs": inputs, **rule}
+        }
+        if work.detection is not None:
+            tables["network.detection"] = {**work.detection.as_table()}
+        return tables
     if isinstance(work, RecordingSettings):
         given = {"waves": [str(file) for file in work.waves], "instance": work.instance}
         return {"workload": {"name": work.name, **given, **_recording(work)}}

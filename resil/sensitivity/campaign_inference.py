@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from resil.campaign.campaign import Campaign
 from resil.networks.compile import CompiledNetwork
 from resil.record.golden import GoldenComparison
-from resil.work.decisions import NetworkDecision, network_decision
+from resil.work.decisions import NetworkDecision, network_decision, require_objects
 from resil.work.golden import comparison, require_golden
 from resil.work.inference import Inference
 from resil.work.network import compile_campaign_network, network_inputs, network_path
@@ -49,6 +49,7 @@ def infer_campaign(campaign: Campaign, target: str) -> CampaignInference:
         Inference(compiled, tensors, decision.of_input(tensors), decision.output) for tensors in inputs
     )
     outputs = [inference.outputs for inference in found]
+    require_objects(campaign, decision, outputs)
     compared = comparison(network_path(settings), compiled, inputs, outputs, labels)
     require_golden(compared, f"{target} on {compiled.name}", settings.accept_golden)
     return CampaignInference(compiled, labels, decision, found, compared)

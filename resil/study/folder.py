@@ -119,7 +119,9 @@ def work_digest(settings: Work) -> str:
         if isinstance(own, DataSet):
             inputs = repr((own, *map(_file_digest, own.files)))
         said = repr((settings.decision, settings.threshold, settings.output))
-        return content_key(_file_digest(file), inputs, said)
+        rests_on = list(map(_file_digest, settings.detection.files)) if settings.detection else []
+        detection = [repr(settings.detection), *rests_on] if settings.detection else []
+        return content_key(_file_digest(file), inputs, said, *detection)
     if isinstance(settings, RecordingSettings):
         said = repr(replace(settings, name="", waves=(), parameters={}))
         return content_key(said, sorted(settings.parameters.items()), *map(_file_digest, settings.waves))

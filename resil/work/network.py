@@ -25,7 +25,7 @@ from resil.rtl_harness.npu.refusals import check_taken
 from resil.rtl_harness.npu.work import OperationWork, operation_work
 from resil.rtl_harness.npu.workload import npu_workload
 from resil.work.data_set import data_set_inputs
-from resil.work.decisions import NetworkDecision, network_decision
+from resil.work.decisions import NetworkDecision, network_decision, require_objects
 from resil.work.golden import comparison
 from resil.work.inference import Inference
 from resil.work.parted import parted_runs
@@ -59,6 +59,7 @@ def network_work(campaign: Campaign, settings: NetworkSettings, target: Target, 
 
     def compare(outputs: Sequence[bytes]) -> GoldenComparison:
         found = [one for number, raw in enumerate(outputs) for one in runs.outputs(number, raw)]
+        require_objects(campaign, decision, found)
         return comparison(network_path(settings), compiled, inputs, found, _of_each(runs.labels, each), each)
 
     facts = replace(
@@ -184,11 +185,12 @@ def network_inputs(
 def remarks(compiled: Network, decision: NetworkDecision) -> tuple[str, ...]:
     """Return what was done to the network of the file, and which outputs the decision leaves out."""
     names = [slot.name for slot in compiled.outputs]
-    others = [name for i, name in enumerate(names) if i != decision.output]
-    if not others or decision.name == "exact":
+    read = range(len(names)) if decision.outputs is None else decision.outputs
+    others = [name for i, name in enumerate(names) if i not in read]
+    if not others:
         return compiled.adapted
     left_out = (
-        f"The decision is read from {names[decision.output]} alone: where only "
+        f"The decision is read from {' and '.join(names[i] for i in read)} alone: where only "
         f"{', '.join(others)} differ, an SDC counts as tolerable."
     )
     return (*compiled.adapted, left_out)

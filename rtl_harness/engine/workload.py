@@ -31,6 +31,28 @@ def exact(output: npt.NDArray[np.generic]) -> object:
     return output.tobytes()
 
 
+@dataclass(frozen=True, eq=False)
+class OfAll:
+    """A decision that is read from all outputs.
+
+    Attributes:
+        rule: Reads it from the tensors, in the order of `Workload.outputs`.
+    """
+
+    rule: Callable[[Sequence[npt.NDArray[np.generic]]], object]
+
+    def __call__(self, output: npt.NDArray[np.generic]) -> object:
+        """Return the decision of a network with one output."""
+        return self.rule([output])
+
+
+def decided(decide: Decision, tensors: Sequence[npt.NDArray[np.generic]], place: int = 0) -> object:
+    """Return what is decided by output tensors, of which a rule for one reads that at `place`."""
+    if decide is exact:
+        return b"".join(tensor.tobytes() for tensor in tensors)
+    return decide.rule(tensors) if isinstance(decide, OfAll) else decide(tensors[place])
+
+
 @dataclass(frozen=True)
 class OutputSpec:
     """Where the output tensor lies when the run has ended.
@@ -155,7 +177,7 @@ class Workload:
 
     def decision(self, raw: bytes) -> object:
         """Return what is decided by the output bytes that a run left."""
-        return raw if self.decide is exact else self.decide(self.tensors(raw)[0])
+        return raw if self.decide is exact else decided(self.decide, self.tensors(raw))
 
 
 def driven_workload(name: str, driven: Driven) -> Workload:

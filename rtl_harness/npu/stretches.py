@@ -16,7 +16,7 @@ import numpy as np
 
 from resil.networks.compile import CompiledNetwork
 from resil.networks.parts import HostPart, NpuPart, PartedNetwork, Values, begin, results, run_part
-from resil.rtl_harness.engine.workload import Course, Decision, Workload, exact
+from resil.rtl_harness.engine.workload import Course, Decision, Workload, decided
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.npu.batches import batches, output_tensors
 from resil.rtl_harness.npu.model.config import npu_config
@@ -96,8 +96,7 @@ class _Whole:
             values = self._ended(number, after, values)
             found = results(self.network, values)
             outputs.append(b"".join(tensor.tobytes() for tensor in found))
-            decide = self.decisions[number]
-            decisions.append(outputs[-1] if decide is exact else decide(found[self.decided]))
+            decisions.append(decided(self.decisions[number], found, self.decided))
             if number + 1 < len(self.inferences):
                 after, values = 0, begin(self.network, self.inferences[number + 1], values)
         return Course(tuple(outputs), tuple(decisions))
