@@ -12,7 +12,7 @@ from resil.rtl_harness.cache import Part, cached_folder, content_key
 from resil.rtl_harness.engine.fast.native.build import HEADERS, SHARED
 from resil.rtl_harness.engine.fast.native.circuit import Circuit
 from resil.rtl_harness.engine.fast.native.injector import Injector
-from resil.rtl_harness.engine.fast.native.liveness import DeadStorage, find_dead_storage
+from resil.rtl_harness.engine.fast.native.liveness import MOST_WINDOWS, DeadStorage, find_dead_storage
 from resil.rtl_harness.engine.fast.native.sweep import BYTE
 
 _FILE = "dead.npz"
@@ -39,7 +39,7 @@ def cached_dead_storage(
         beginning: The state in which runs begin, but for what external memories may hold then.
     """
     gates: list[Part] = [circuit.nets, *(array.tobytes() for array in circuit[1:])]
-    key = content_key(gates, external, fixed, ends, beginning, SHARED, HEADERS)
+    key = content_key(gates, external, fixed, ends, beginning, MOST_WINDOWS, SHARED, HEADERS)
 
     def build(folder: Path) -> None:
         found = find_dead_storage(injector, circuit, external, fixed)

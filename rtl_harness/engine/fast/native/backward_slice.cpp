@@ -59,6 +59,16 @@ BackwardSlice::BackwardSlice(const Network& network, const Window& window, const
   }
 }
 
+void BackwardSlice::need_all() {
+  std::fill(carried_.begin(), carried_.end(), true);
+  std::fill(steady_.begin(), steady_.end(), false);
+  for (size_t m = 0; m < stores_.size(); ++m) {
+    if (!keeps(m)) continue;
+    std::fill(stores_[m].needed.begin(), stores_[m].needed.end(), uint8_t{1});
+    stores_[m].count = stores_[m].needed.size();
+  }
+}
+
 void BackwardSlice::go_through(const std::vector<bool>& uncertain, const std::vector<uint32_t>& places,
                       std::vector<Difference>& dead) {
   uncertain_ = &uncertain;

@@ -19,6 +19,9 @@ class BackwardSlice {
   BackwardSlice(const Network& network, const Window& window, const Accesses& accesses, Holding& holding,
        const std::vector<Piece>& external);
 
+  /// What comes behind the window that is gone through next is not known: all matters there.
+  void need_all();
+
   /// Go through the window that is loaded, the one before the last. `uncertain`: nets that depend on external memories
   /// in it. In the places of `places`, ascending, keep the bits of the state, memories that are external left out, that
   /// do not matter.

@@ -127,8 +127,12 @@ Digest Registers::digest_gathered() {
   return hasher.digest();
 }
 
-MemoryHistory::MemoryHistory(std::vector<Piece> pieces, const FollowedInstances& followed)
-    : followed_(followed), small_(pieces.size()), pieces_(std::move(pieces)), changed_(followed.memories().blocks()) {
+MemoryHistory::MemoryHistory(std::vector<Piece> pieces, const FollowedInstances& followed, Recall recall)
+    : followed_(followed),
+      small_(pieces.size()),
+      pieces_(std::move(pieces)),
+      changed_(followed.memories().blocks()),
+      recall_(std::move(recall)) {
   const std::vector<Piece>& large = followed.memories().pieces();
   pieces_.insert(pieces_.end(), large.begin(), large.end());
   size_t total = 0;
@@ -180,9 +184,15 @@ bool MemoryHistory::each_stale(const Instance& instance, Visit&& visit) const {
                                       [&](size_t number) { return visit(block(number)); });
 }
 
-void MemoryHistory::begin(const Instance& golden) {
-  changes_.clear();
+void MemoryHistory::begin(const Instance& golden, const Registers& registers) {
+  std::vector<char> row(registers.bytes());
+  registers.gather(golden.state(), row.data());
+  segments_.clear();
+  segments_.push_back({0, std::move(row)});
+  length_ = bounds_.segment;
+  single_bytes_ = whole_bytes_ = 0;
   changed_in_.clear();
+  segment_ = 0;
   next_ = 0;
   edges_ = 0;
   followed_.forget();
@@ -195,7 +205,7 @@ bool MemoryHistory::differs(const char* state, const Span& span) const {
   return std::memcmp(state + span.offset, image_.data() + span.position, span.bytes) != 0;
 }
 
-bool MemoryHistory::note(const char* state, const Span& span, uint64_t edges) {
+bool MemoryHistory::note(const char* state, const Span& span, uint64_t edges, Segment& segment) {
   const char* const now = state + span.offset;
   char* const held = image_.data() + span.position;
   bool changed = false;
@@ -208,7 +218,8 @@ bool MemoryHistory::note(const char* state, const Span& span, uint64_t edges) {
       std::memcpy(&before, held + at, size);
       std::memcpy(&after, now + at, size);
       if (before == after) continue;
-      changes_.push_back({edges, span.position + at, before, after});
+      segment.changes.push_back(
+          {static_cast<uint32_t>(edges - segment.first), static_cast<uint32_t>((span.position + at) / 8), before, after});
       std::memcpy(held + at, &after, size);
       changed = true;
     }
@@ -216,13 +227,13 @@ bool MemoryHistory::note(const char* state, const Span& span, uint64_t edges) {
   return changed;
 }
 
-void MemoryHistory::record(const Instance& golden, uint64_t edges) {
+void MemoryHistory::note_all(const Instance& golden, uint64_t edges, Segment& segment) {
   const char* const state = golden.state();
-  for (size_t i = 0; i < small_; ++i) note(state, {pieces_[i].offset, positions_[i], pieces_[i].bytes}, edges);
+  for (size_t i = 0; i < small_; ++i) note(state, {pieces_[i].offset, positions_[i], pieces_[i].bytes}, edges, segment);
   if (WrittenBlocks* const written = followed_.find(golden)) {
     if (changed_in_.size() <= edges / kStretch) changed_in_.resize(edges / kStretch + 1);
     written->each_recent([&](size_t number) {
-      const bool changed = note(state, block(number), edges);
+      const bool changed = note(state, block(number), edges, segment);
       if (changed) {
         changed_.add(number);
         std::vector<size_t>& own = changed_in_[edges / kStretch];
@@ -231,18 +242,144 @@ void MemoryHistory::record(const Instance& golden, uint64_t edges) {
       return changed;
     });
   }
-  next_ = changes_.size();
+  next_ = segment.changes.size();
   edges_ = edges;
 }
 
-void MemoryHistory::seek(uint64_t edges) {
-  while (next_ < changes_.size() && changes_[next_].edges <= edges) {
-    std::memcpy(image_.data() + changes_[next_].position, &changes_[next_].after, 8);
-    ++next_;
+void MemoryHistory::record(const Instance& golden, const Registers& registers, uint64_t edges) {
+  note_all(golden, edges, segments_.back());
+  if (edges - segments_.back().first >= length_) close(golden, registers, edges);
+}
+
+void MemoryHistory::again(const Instance& golden, uint64_t edges) { note_all(golden, edges, segments_[segment_]); }
+
+// Of changes in their order, what they come to.
+std::vector<MemoryHistory::Change> MemoryHistory::joined(const std::vector<Change>& changes) {
+  std::vector<Change> found = changes;
+  std::stable_sort(found.begin(), found.end(), [](const Change& a, const Change& b) { return a.word < b.word; });
+  size_t kept = 0;
+  for (size_t i = 0; i < found.size();) {
+    Change all = found[i];
+    all.edges = 0;
+    for (; i < found.size() && found[i].word == all.word; ++i) all.after = found[i].after;
+    if (all.before != all.after) found[kept++] = all;
   }
-  while (next_ > 0 && changes_[next_ - 1].edges > edges) {
-    --next_;
-    std::memcpy(image_.data() + changes_[next_].position, &changes_[next_].before, 8);
+  found.resize(kept);
+  found.shrink_to_fit();
+  return found;
+}
+
+void MemoryHistory::close(const Instance& golden, const Registers& registers, uint64_t edges) {
+  Segment& last = segments_.back();
+  last.whole = joined(last.changes);
+  last.changes.shrink_to_fit();
+  whole_bytes_ += last.whole.size() * sizeof(Change);
+  single_bytes_ += last.changes.size() * sizeof(Change);
+  std::vector<char> row(registers.bytes());
+  registers.gather(golden.state(), row.data());
+  segments_.push_back({edges, std::move(row)});
+  while (whole_bytes_ > bounds_.bytes && segments_.size() > 4) merge_pairs();
+  make_room(segments_.size() - 1);
+  segment_ = segments_.size() - 1;
+  next_ = 0;
+}
+
+// Let there be half as many segments, each twice as long.
+void MemoryHistory::merge_pairs() {
+  std::vector<Segment> merged;
+  const size_t closed = segments_.size() - 1;
+  whole_bytes_ = 0;
+  for (size_t i = 0; i < closed; i += 2) {
+    Segment& one = segments_[i];
+    if (i + 1 < closed) {
+      Segment& other = segments_[i + 1];
+      one.whole.insert(one.whole.end(), other.whole.begin(), other.whole.end());
+      one.whole = joined(one.whole);
+      drop(one);
+      drop(other);
+    }
+    whole_bytes_ += one.whole.size() * sizeof(Change);
+    merged.push_back(std::move(one));
+  }
+  merged.push_back(std::move(segments_.back()));
+  segments_ = std::move(merged);
+  length_ *= 2;
+}
+
+void MemoryHistory::drop(Segment& segment) {
+  single_bytes_ -= segment.changes.size() * sizeof(Change);
+  std::vector<Change>().swap(segment.changes);
+  segment.known = false;
+}
+
+void MemoryHistory::make_room(size_t place) {
+  while (single_bytes_ > bounds_.bytes) {
+    size_t oldest = place;
+    for (size_t i = 0; i + 1 < segments_.size(); ++i) {
+      if (i == place || !segments_[i].known || segments_[i].changes.empty()) continue;
+      if (oldest == place || segments_[i].used < segments_[oldest].used) oldest = i;
+    }
+    if (oldest == place) return;
+    drop(segments_[oldest]);
+  }
+}
+
+size_t MemoryHistory::segment_of(uint64_t edges) const {
+  const auto after = std::upper_bound(segments_.begin(), segments_.end(), edges,
+                                      [](uint64_t at, const Segment& segment) { return at < segment.first; });
+  return after - segments_.begin() - 1;
+}
+
+void MemoryHistory::to_next_segment() {
+  const Segment& now = segments_[segment_];
+  if (next_ == 0) {
+    for (const Change& change : now.whole) apply(change, change.after);
+  } else {
+    for (; next_ < now.changes.size(); ++next_) apply(now.changes[next_], now.changes[next_].after);
+  }
+  ++segment_;
+  next_ = 0;
+}
+
+void MemoryHistory::to_previous_segment() {
+  const Segment& now = segments_[segment_];
+  for (; next_ > 0; --next_) apply(now.changes[next_ - 1], now.changes[next_ - 1].before);
+  --segment_;
+  for (const Change& change : segments_[segment_].whole) apply(change, change.before);
+}
+
+void MemoryHistory::recall() {
+  Segment& now = segments_[segment_];
+  edges_ = now.first;
+  recall_(now.registers, now.first, segments_[segment_ + 1].first);
+  ++recalled_;
+  now.known = true;
+  single_bytes_ += now.changes.size() * sizeof(Change);
+  const auto same = [](const Change& a, const Change& b) {
+    return a.word == b.word && a.before == b.before && a.after == b.after;
+  };
+  const std::vector<Change> found = joined(now.changes);
+  if (!std::equal(found.begin(), found.end(), now.whole.begin(), now.whole.end(), same)) {
+    throw std::runtime_error("the run without a fault, simulated again from cycle " + std::to_string(now.first) +
+                             ", is not what it was");
+  }
+  now.changes.shrink_to_fit();
+  make_room(segment_);
+}
+
+void MemoryHistory::seek(uint64_t edges) {
+  const size_t wanted = segment_of(edges);
+  while (segment_ < wanted) to_next_segment();
+  while (segment_ > wanted) to_previous_segment();
+  Segment& now = segments_[segment_];
+  if (!now.known && edges > now.first) recall();
+  now.used = ++uses_;
+  const uint64_t since = edges - now.first;
+  for (; next_ < now.changes.size() && now.changes[next_].edges <= since; ++next_) {
+    apply(now.changes[next_], now.changes[next_].after);
+  }
+  for (; next_ > 0 && now.changes[next_ - 1].edges > since; --next_) {
+    apply(now.changes[next_ - 1], now.changes[next_ - 1].before);
   }
   edges_ = edges;
 }
@@ -302,21 +439,28 @@ Digest MemoryHistory::digest(const Instance& instance) const {
   return hasher.digest();
 }
 
-std::vector<std::pair<uint64_t, uint64_t>> MemoryHistory::changes(uint64_t from, uint64_t to) const {
+std::vector<std::pair<uint64_t, uint64_t>> MemoryHistory::changes(uint64_t from, uint64_t to) {
   std::vector<std::pair<uint64_t, uint64_t>> found;
-  auto at = std::lower_bound(changes_.begin(), changes_.end(), from,
-                             [](const Change& change, uint64_t edges) { return change.edges < edges; });
-  for (; at != changes_.end() && at->edges <= to; ++at) {
-    const size_t piece = std::upper_bound(positions_.begin(), positions_.end(), at->position) - positions_.begin() - 1;
-    const uint64_t offset = pieces_[piece].offset + (at->position - positions_[piece]);
-    for (uint64_t byte = 0; byte < 8; ++byte) {
-      if ((at->before ^ at->after) >> 8 * byte & 0xff) found.emplace_back(at->edges, offset + byte);
+  for (size_t i = segment_of(from ? from - 1 : 0); i < segments_.size() && segments_[i].first < to; ++i) {
+    if (!segments_[i].known) seek(segments_[i].first + 1);
+    for (const Change& change : segments_[i].changes) {
+      const uint64_t edges = segments_[i].first + change.edges, position = 8 * uint64_t{change.word};
+      if (edges < from || edges > to) continue;
+      const size_t piece = std::upper_bound(positions_.begin(), positions_.end(), position) - positions_.begin() - 1;
+      const uint64_t offset = pieces_[piece].offset + (position - positions_[piece]);
+      for (uint64_t byte = 0; byte < 8; ++byte) {
+        if ((change.before ^ change.after) >> 8 * byte & 0xff) found.emplace_back(edges, offset + byte);
+      }
     }
   }
   return found;
 }
 
-uint64_t MemoryHistory::bytes() const { return image_.size() + changes_.size() * sizeof(Change); }
+uint64_t MemoryHistory::bytes() const {
+  uint64_t registers = 0;
+  for (const Segment& segment : segments_) registers += segment.registers.size();
+  return image_.size() + single_bytes_ + segments_.back().changes.size() * sizeof(Change) + whole_bytes_ + registers;
+}
 
 void Milestones::begin(size_t row_bytes) {
   row_bytes_ = row_bytes;
@@ -343,18 +487,26 @@ const char* Milestones::find(uint64_t edges) const {
   return edges % distance_ == 0 && i > 0 && i * row_bytes_ <= rows_.size() ? rows_.data() + (i - 1) * row_bytes_ : nullptr;
 }
 
+size_t Timeline::slot(const Digest& digest) const {
+  size_t i = digest.low & (slots_.size() - 1);
+  while (slots_[i] && !(at(slots_[i]) == digest)) i = (i + 1) & (slots_.size() - 1);
+  return i;
+}
+
 void Timeline::record(const Digest& digest) {
-  digests_.push_back(digest);
-  first_.emplace(digest.low, static_cast<uint32_t>(digests_.size()));
+  if (length_ + 1 > UINT32_MAX) throw std::runtime_error("a run of more than 2^32 - 1 cycles cannot be remembered");
+  if (length_ % kChunk == 0) chunks_.push_back(std::make_unique_for_overwrite<Digest[]>(kChunk));
+  chunks_.back()[length_++ % kChunk] = digest;
+  if (4 * (taken_ + 1) > 3 * slots_.size()) {
+    // From the first cycle on: an equal one that comes later has no slot.
+    std::vector<uint32_t>().swap(slots_);
+    slots_.resize(std::max<uint64_t>(1024, std::bit_ceil(2 * taken_ + 2)));
+    taken_ = 0;
+    for (uint64_t edges = 1; edges < length_; ++edges) {
+      uint32_t& place = slots_[slot(at(edges))];
+      if (!place) place = static_cast<uint32_t>(edges), ++taken_;
+    }
+  }
+  uint32_t& place = slots_[slot(digest)];
+  if (!place) place = static_cast<uint32_t>(length_), ++taken_;
 }
-
-bool Timeline::matches(const Digest& digest, uint64_t edges) const {
-  return edges >= 1 && edges <= digests_.size() && digests_[edges - 1] == digest;
-}
-
-uint64_t Timeline::find(const Digest& digest) const {
-  const auto found = first_.find(digest.low);
-  return found != first_.end() && digests_[found->second - 1] == digest ? found->second : 0;
-}
-
-uint64_t Timeline::bytes() const { return digests_.size() * sizeof(Digest) + first_.size() * 32; }

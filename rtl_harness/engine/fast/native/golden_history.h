@@ -4,8 +4,9 @@
 #define RESIL_VERILATED_GOLDEN_HISTORY_H
 
 #include <cstring>
+#include <functional>
+#include <memory>
 #include <optional>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -58,19 +59,37 @@ class Registers {
   SpentAlarms spent_;
 };
 
+// How much of what is remembered is kept at once; what is more is simulated again when it is asked for.
+struct HistoryBounds {
+  uint64_t bytes = uint64_t{512} << 20;  // of single changes of memories, and of those from checkpoint to checkpoint
+  uint64_t segment = uint64_t{1} << 16;  // edges from checkpoint to checkpoint, at first
+};
+
 // The contents of all memories in any cycle of the golden run, one at a time: `seek` moves between cycles.
+//
+// Every change of every cycle of a long run would take gigabytes. The run is divided into segments. What changes from the
+// beginning of each to its end is always there; the single changes in it are, of long runs, only of some segments.
+// Those of others are found by simulating the segment again, from the registers at its beginning.
 class MemoryHistory {
   // Edges whose changed blocks are kept together.
   static constexpr uint64_t kStretch = 256;
 
  public:
-  /// `pieces` are those beside the large ones, which are `followed`.
-  MemoryHistory(std::vector<Piece> pieces, const FollowedInstances& followed);
+  /// Simulates a segment again, from the registers after `first` edges and the memories as they are here then; calls
+  /// `again` for every edge up to `last`.
+  using Recall = std::function<void(const std::vector<char>& registers, uint64_t first, uint64_t last)>;
 
+  /// `pieces` are those beside the large ones, which are `followed`.
+  MemoryHistory(std::vector<Piece> pieces, const FollowedInstances& followed, Recall recall);
+
+  void bound(const HistoryBounds& bounds) { bounds_ = bounds; }
   /// Contents before the first cycle, which are the origin's.
-  void begin(const Instance& golden);
+  void begin(const Instance& golden, const Registers& registers);
   /// Contents after `edges` edges; called for every edge in turn.
-  void record(const Instance& golden, uint64_t edges);
+  void record(const Instance& golden, const Registers& registers, uint64_t edges);
+  /// Likewise in a segment that is simulated again.
+  void again(const Instance& golden, uint64_t edges);
+  /// Throws if what is simulated again is not what was recorded.
   void seek(uint64_t edges);
   bool equals(const Instance& instance);
   /// Add what differs from an instance, in the cycle that was sought last.
@@ -84,15 +103,26 @@ class MemoryHistory {
   /// between; of states that differ it does.
   Digest digest(const Instance& instance) const;
   uint64_t bytes() const;
+  /// Segments that were simulated again.
+  uint64_t recalled() const { return recalled_; }
   /// Edges, and byte of the state, of each byte that was another one before edges `from` .. `to`, by edges.
-  std::vector<std::pair<uint64_t, uint64_t>> changes(uint64_t from, uint64_t to) const;
+  std::vector<std::pair<uint64_t, uint64_t>> changes(uint64_t from, uint64_t to);
 
  private:
   struct Change {
-    uint64_t edges;
-    uint64_t position;  // in image_
+    uint32_t edges;  // since the beginning of the segment
+    uint32_t word;   // of eight bytes, in image_
     uint64_t before;
     uint64_t after;
+  };
+
+  struct Segment {
+    uint64_t first = 0;           // edges at its beginning
+    std::vector<char> registers;  // then
+    std::vector<Change> changes = {};  // single ones, by edges
+    bool known = true;                 // these are there
+    std::vector<Change> whole = {};    // from its beginning to its end, by word; of the last segment none
+    uint64_t used = 0;                 // when its single changes were asked for last
   };
 
   // Bytes of the state and where they are in the image.
@@ -103,8 +133,22 @@ class MemoryHistory {
   };
 
   bool differs(const char* state, const Span& span) const;
-  // Note what has changed in a part of the memories; false if nothing has.
-  bool note(const char* state, const Span& span, uint64_t edges);
+  // Note what has changed in a part of the memories, in a segment; false if nothing has.
+  bool note(const char* state, const Span& span, uint64_t edges, Segment& segment);
+  void note_all(const Instance& golden, uint64_t edges, Segment& segment);
+  static std::vector<Change> joined(const std::vector<Change>& changes);
+  void close(const Instance& golden, const Registers& registers, uint64_t edges);
+  void merge_pairs();
+  void drop(Segment& segment);
+  // Drop single changes until they are few enough, those of the segment at `place` last.
+  void make_room(size_t place);
+  // The segment in which the contents after `edges` edges are found.
+  size_t segment_of(uint64_t edges) const;
+  void to_next_segment();
+  void to_previous_segment();
+  // Find the single changes of the segment at whose beginning the image is; then it is at its end.
+  void recall();
+  void apply(const Change& change, uint64_t value) { std::memcpy(image_.data() + 8 * uint64_t{change.word}, &value, 8); }
   // A block of the large memories.
   Span block(size_t number) const;
   // Call `visit(span)` for what can differ between any golden state and an instance, ascending within a memory, until it
@@ -128,9 +172,15 @@ class MemoryHistory {
   BlockSet changed_;                  // blocks that the golden run has changed
   std::vector<std::vector<size_t>> changed_in_;  // those that it has changed in each kStretch edges
   std::vector<char> image_;  // the pieces one after the other, each padded to eight bytes
-  std::vector<Change> changes_;
-  size_t next_ = 0;  // changes before this one are in image_
-  uint64_t edges_ = 0;  // whose contents image_ has
+  Recall recall_;
+  HistoryBounds bounds_;
+  std::vector<Segment> segments_;
+  uint64_t length_ = 0;        // edges of a segment
+  uint64_t single_bytes_ = 0, whole_bytes_ = 0;
+  uint64_t uses_ = 0, recalled_ = 0;
+  size_t segment_ = 0;  // whose contents image_ has
+  size_t next_ = 0;     // changes of it before this one are in image_
+  uint64_t edges_ = 0;
   Span last_difference_{};
 };
 
@@ -151,19 +201,28 @@ class Milestones {
   std::vector<char> rows_;
 };
 
-// The hash of every cycle and where to find a hash again.
+// The hash of every cycle and where to find a hash again: some 24 bytes for a cycle.
 class Timeline {
  public:
+  /// Throws beyond 2^32 - 1 cycles.
   void record(const Digest& digest);
-  bool matches(const Digest& digest, uint64_t edges) const;
-  /// Number of edges after which the golden run had these registers; 0 if it never had.
-  uint64_t find(const Digest& digest) const;
-  uint64_t length() const { return digests_.size(); }
-  uint64_t bytes() const;
+  bool matches(const Digest& digest, uint64_t edges) const { return edges >= 1 && edges <= length_ && at(edges) == digest; }
+  /// Number of edges after which the golden run first had these registers; 0 if it never had.
+  uint64_t find(const Digest& digest) const { return length_ ? slots_[slot(digest)] : 0; }
+  uint64_t length() const { return length_; }
+  uint64_t bytes() const { return chunks_.size() * kChunk * sizeof(Digest) + slots_.size() * sizeof(uint32_t); }
 
  private:
-  std::vector<Digest> digests_;  // [edges - 1]
-  std::unordered_map<uint64_t, uint32_t> first_;
+  static constexpr uint64_t kChunk = uint64_t{1} << 12;  // hashes that lie together: nothing is copied when more come
+
+  const Digest& at(uint64_t edges) const { return chunks_[(edges - 1) / kChunk][(edges - 1) % kChunk]; }
+  // Where the edges of a hash are, or would be.
+  size_t slot(const Digest& digest) const;
+
+  std::vector<std::unique_ptr<Digest[]>> chunks_;
+  uint64_t length_ = 0;
+  std::vector<uint32_t> slots_;  // edges, 0 where there are none; open addressing
+  uint64_t taken_ = 0;
 };
 
 #endif

@@ -3,6 +3,8 @@
 
 #include "golden_run.h"
 
+#include <stdexcept>
+
 RunStop GoldenRun::record(uint64_t limit, bool several) {
   copy(cursor_, origin_);
   cursor_.select();
@@ -10,7 +12,7 @@ RunStop GoldenRun::record(uint64_t limit, bool several) {
   timeline_ = {};
   boundaries_.clear();
   pause_ = 0;
-  memories_.begin(cursor_);
+  memories_.begin(cursor_, registers_);
   milestones_.begin(registers_.bytes());
   while (cursor_.cycle < limit) {
     cursor_.rise();
@@ -27,7 +29,7 @@ RunStop GoldenRun::record(uint64_t limit, bool several) {
       boundaries_.push_back({cursor_.cycle, cursor_.operation, std::move(registers)});
     }
     timeline_.record(registers_.digest(cursor_.state()));
-    memories_.record(cursor_, cursor_.cycle);
+    memories_.record(cursor_, registers_, cursor_.cycle);
     milestones_.record(registers_, cursor_.state(), cursor_.cycle);
     if (cursor_.outputs.done || cursor_.outputs.finished) break;
   }
@@ -41,6 +43,32 @@ void GoldenRun::seek(uint64_t edges) {
   if (cursor_.cycle > edges) copy(cursor_, origin_);
   cursor_.select();
   while (cursor_.cycle < edges) cursor_.rise();
+}
+
+void GoldenRun::simulate_again(const std::vector<char>& row, uint64_t first, uint64_t last) {
+  Instance* const selected = selected_;
+  if (!again_) {
+    again_.reset(resil_create(0, nullptr));
+    if (!again_) throw std::runtime_error(resil_error());
+    follow(*again_);
+    selected_ = selected;
+    again_->select();
+    again_->rise();
+  }
+  again_->select();
+  if (first == 0) {
+    copy(*again_, origin_);
+  } else {
+    registers_.scatter(row.data(), again_->state());
+    memories_.restore(*again_);
+    again_->settle_quietly();
+    again_->cycle = first;
+  }
+  while (again_->cycle < last) {
+    again_->rise();
+    memories_.again(*again_, again_->cycle);
+  }
+  if (selected) selected->select();
 }
 
 void GoldenRun::copy_cursor(Instance& to) {

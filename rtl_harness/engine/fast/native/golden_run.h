@@ -2,9 +2,12 @@
 // The run without a fault: simulated once, remembered, and gone through again.
 //
 // A copy of the state of every cycle would take gigabytes. Kept are a hash of the registers, changes of the memories,
-// and registers now and then; what lies between is simulated again by the cursor, in the order of the cycles.
+// and registers now and then; what lies between is simulated again by the cursor, in the order of the cycles. Of long
+// runs not all changes of memories are kept either: see MemoryHistory.
 #ifndef RESIL_VERILATED_GOLDEN_RUN_H
 #define RESIL_VERILATED_GOLDEN_RUN_H
+
+#include <memory>
 
 #include "golden_history.h"
 #include "instance.h"
@@ -26,9 +29,12 @@ class GoldenRun {
         cursor_(cursor),
         followed_(origin, std::move(large)),
         registers_(std::move(registers)),
-        memories_(std::move(memories), followed_) {
+        memories_(std::move(memories), followed_,
+                  [this](const std::vector<char>& row, uint64_t first, uint64_t last) { simulate_again(row, first, last); }) {
     follow(cursor);
   }
+  GoldenRun(const GoldenRun&) = delete;
+  GoldenRun& operator=(const GoldenRun&) = delete;
 
   /// Simulate and remember it. With `several` inferences note where the first has ended.
   RunStop record(uint64_t limit, bool several);
@@ -37,10 +43,11 @@ class GoldenRun {
   /// Bring the cursor to a cycle before its own, without beginning anew where registers were kept.
   void rewind(uint64_t edges);
 
-  /// Follow an instance from where it is the origin's copy.
+  /// Follow an instance from where it is the origin's copy; it is the one that is selected while memories are sought.
   void follow(Instance& instance) {
     instance.copy(origin_);
     followed_.follow(instance);
+    selected_ = &instance;
   }
   /// Make `to`, another one of these instances, continue where the cursor is.
   void copy_cursor(Instance& to);
@@ -73,8 +80,13 @@ class GoldenRun {
   uint64_t bytes() const { return timeline_.bytes() + memories_.bytes() + milestones_.bytes(); }
 
  private:
+  // For `memories_`, in an instance of its own: neither the cursor nor a run that is compared moves.
+  void simulate_again(const std::vector<char>& row, uint64_t first, uint64_t last);
+
   Instance& origin_;
   Instance& cursor_;
+  Instance* selected_ = nullptr;
+  std::unique_ptr<Instance, void (*)(Instance*)> again_{nullptr, resil_destroy};
   FollowedInstances followed_;
   Registers registers_;
   MemoryHistory memories_;

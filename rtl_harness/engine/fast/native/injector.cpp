@@ -104,6 +104,12 @@ RunStop resil_injector_golden(Injector* self, uint64_t limit, int32_t several) {
   return guarded([&] { return self->record(limit, several != 0); }, kFailed);
 }
 
+void resil_injector_bound(Injector* self, uint64_t bytes, uint64_t edges) {
+  self->golden().memories().bound({bytes, edges});
+}
+
+uint64_t resil_injector_recalled(const Injector* self) { return self->golden().memories().recalled(); }
+
 void resil_injector_inject(Injector* self, const Flip* flips, uint64_t count, uint64_t cycle, uint64_t limit,
                            uint32_t shortcuts, InjectionResult* result) {
   *result = kNoResult;

@@ -316,6 +316,21 @@ class Injector:
         """Address of the C++ object."""
         return self._handle
 
+    def bound(self, kept: int, segment: int) -> None:
+        """Keep less of what the memories held in the golden run; to be called before `golden`.
+
+        Args:
+            kept: Bytes of single changes, and of those from checkpoint to checkpoint. What is more is
+                simulated again from a checkpoint when it is asked for.
+            segment: Cycles from checkpoint to checkpoint, at first.
+        """
+        self._calls.resil_injector_bound(self._handle, kept, segment)
+
+    @property
+    def recalled(self) -> int:
+        """How often a part of the golden run was simulated again."""
+        return int(self._calls.resil_injector_recalled(self._handle))
+
     @property
     def remembered_bytes(self) -> int:
         """Memory that the golden run takes."""
@@ -351,6 +366,8 @@ class Injector:
             "resil_injector_first_effect": (number, [handle, holds, number]),
             "resil_injector_hold": (None, [handle, holds, number, number, word, result]),
             "resil_injector_recall": (ctypes.c_int32, [handle, number]),
+            "resil_injector_bound": (None, [handle, number, number]),
+            "resil_injector_recalled": (number, [handle]),
             "resil_injector_bytes": (number, [handle]),
         }
         for name, (returned, arguments) in signatures.items():

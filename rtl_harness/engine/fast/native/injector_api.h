@@ -99,6 +99,13 @@ void resil_injector_destroy(Injector* self);
 /// With `several` runs of this injector pause where the first inference has ended.
 RunStop resil_injector_golden(Injector* self, uint64_t limit, int32_t several);
 
+/// Before that: keep at most so many bytes of changes of memories, and so many edges from checkpoint to checkpoint at
+/// first. More is simulated again when it is asked for.
+void resil_injector_bound(Injector* self, uint64_t bytes, uint64_t edges);
+
+/// How often that was.
+uint64_t resil_injector_recalled(const Injector* self);
+
 /// Let runs end in which the operation counter stands still for so many cycles; `bits`, if known, are what it is made
 /// of. To be called before any injection.
 void resil_injector_allow(Injector* self, uint64_t cycles);

@@ -3,6 +3,7 @@
 
 #include "liveness.h"
 
+#include <algorithm>
 #include <map>
 
 #include "backward_slice.h"
@@ -24,7 +25,9 @@ class DeadStorage {
         window_(golden, network_),
         accesses_(network_),
         holding_(network_, window_),
-        external_(given.external, given.external + given.external_count) {
+        external_(given.external, given.external + given.external_count),
+        analysed_(windows(), windows() <= given.most_windows) {
+    if (windows() > given.most_windows) choose(given.most_windows);
     for (size_t i = 0; i <= golden.boundaries().size(); ++i) {
       fixed_.emplace_back(given.fixed + given.fixed_first[i], given.fixed + given.fixed_first[i + 1]);
     }
@@ -38,6 +41,22 @@ class DeadStorage {
 
  private:
   size_t windows() const { return (golden_.length() + kWindowCycles - 1) / kWindowCycles; }
+
+  // As many windows behind each end of an operation as there may be: those of short operations leave more to others.
+  void choose(uint64_t most) {
+    uint64_t left = most;
+    for (bool more = true; more && left;) {
+      more = false;
+      for (const GoldenBoundary& boundary : golden_.boundaries()) {
+        // The first behind it that is not chosen: ends that lie together share those of both.
+        size_t k = (boundary.edges - 1) / kWindowCycles;
+        while (k < analysed_.size() && analysed_[k]) ++k;
+        if (k == analysed_.size() || !left) continue;
+        analysed_[k] = more = true;
+        --left;
+      }
+    }
+  }
 
   void load(uint64_t first) {
     window_.load(first);
@@ -59,19 +78,22 @@ class DeadStorage {
   // Forwards: which nets depend on external memories, and until when an observer sees something that does.
   void propagate() {
     Propagation propagation(network_, window_, accesses_, holding_, external_);
-    together_ = 1 + windows() * network_.nets / 8 / kMostBytes;
-    uncertain_.assign((windows() + together_ - 1) / together_, std::vector<bool>(network_.nets));
+    const auto count = static_cast<size_t>(std::ranges::count(analysed_, true));
+    together_ = 1 + count * network_.nets / 8 / kMostBytes;
+    uncertain_.assign((count + together_ - 1) / together_, std::vector<bool>(network_.nets));
+    size_t number = 0;
     for (uint64_t first = 0; first < golden_.length(); first += kWindowCycles) {
       load(first);
       std::vector<Opening> openings;
       if (first == 0) openings.push_back({0, &fixed_[0]});
       for (const auto& [place, i] : ends()) openings.push_back({place, &fixed_[i + 1]});
       propagation.go_through(openings);
-      std::vector<bool>& nets = uncertain_[first / kWindowCycles / together_];
+      if (const auto cycle = propagation.seen()) settled_ = *cycle + 2;
+      if (!analysed_[first / kWindowCycles]) continue;
+      std::vector<bool>& nets = uncertain_[number++ / together_];
       for (size_t net = 2; net < network_.nets; ++net) {
         if (any(propagation.dependent(static_cast<int32_t>(net)))) nets[net] = true;
       }
-      if (const auto cycle = propagation.seen()) settled_ = *cycle + 2;
     }
   }
 
@@ -79,7 +101,11 @@ class DeadStorage {
   void slice() {
     BackwardSlice slice(network_, window_, accesses_, holding_, external_);
     dead_.resize(golden_.boundaries().size());
+    auto number = static_cast<size_t>(std::ranges::count(analysed_, true));
     for (size_t k = windows(); k-- > 0;) {
+      if (!analysed_[k]) continue;
+      if (k + 1 < windows() && !analysed_[k + 1]) slice.need_all();
+      --number;
       golden_.rewind(k * kWindowCycles + 1);
       load(k * kWindowCycles);
       std::vector<uint32_t> places;
@@ -89,7 +115,7 @@ class DeadStorage {
         numbers.push_back(i);
       }
       std::vector<Difference> found;
-      slice.go_through(uncertain_[k / together_], places, found);
+      slice.go_through(uncertain_[number / together_], places, found);
       for (size_t i = 0; i < found.size(); ++i) dead_[numbers[i]] = joined(found[i]);
     }
   }
@@ -109,7 +135,8 @@ class DeadStorage {
   Holding holding_;
   std::vector<Piece> external_;
   std::vector<std::vector<Piece>> fixed_;     // at the start, and by boundary
-  size_t together_ = 1;                       // windows that share what is uncertain in them
+  std::vector<bool> analysed_;                // windows that are gone through backwards
+  size_t together_ = 1;                       // of these, such as share what is uncertain in them
   std::vector<std::vector<bool>> uncertain_;  // by these and net
   std::vector<Difference> dead_;              // by boundary
   uint64_t settled_ = 0;

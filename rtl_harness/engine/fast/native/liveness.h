@@ -22,6 +22,9 @@ struct Externals {
   uint64_t external_count;
   const uint64_t* fixed_first;
   const Piece* fixed;
+  /// Windows that are gone through backwards, at the most: of a longer run some behind each end of an operation, as if
+  /// all mattered behind these. What is found then is dead all the same; what dies later is not found.
+  uint64_t most_windows;
 };
 
 /// Find it, along the gates of the whole golden run, forwards and back. The injector must have had its golden pass;

@@ -14,6 +14,11 @@ from resil.rtl_harness.engine.fast.native.circuit import Circuit, PackedCircuit
 from resil.rtl_harness.engine.fast.native.injector import Injector, StatePiece
 from resil.rtl_harness.engine.fast.native.sweep import BYTE, GatesError
 
+# Windows of 512 cycles that are gone through backwards: minutes in a design of half a million cells. Of a
+# longer run only some behind each end of an operation are; what dies later is taken for alive, and runs
+# that differ in it leave later.
+MOST_WINDOWS = 4096
+
 
 class DeadStorage(NamedTuple):
     """What does not matter at the ends of operations of the golden run, whatever external memories hold.
@@ -34,6 +39,7 @@ def find_dead_storage(
     circuit: Circuit,
     external: Sequence[tuple[int, int]],
     fixed: Sequence[Sequence[tuple[int, int]]],
+    most_windows: int = MOST_WINDOWS,
 ) -> DeadStorage:
     """Return what does not matter.
 
@@ -43,6 +49,7 @@ def find_dead_storage(
         external: First byte and bytes, in the state, of the external memories.
         fixed: In the first cycle, and for each end of an operation, likewise, ascending, parts of these that
             hold what they do in the golden run; all else in them may be anything from there on.
+        most_windows: That are gone through backwards.
 
     Raises:
         GatesError: The gates do not do what the model does.
@@ -62,9 +69,8 @@ def find_dead_storage(
     memories = (StatePiece * len(external))(*(StatePiece(*piece) for piece in external))
     first = np.cumsum([0, *map(len, fixed)]).astype(np.uint64)
     pieces = np.array([piece for parts in fixed for piece in parts], np.uint64).reshape(-1)
-    given = np.array(
-        [ctypes.addressof(memories), len(external), first.ctypes.data, pieces.ctypes.data], np.uint64
-    )
+    places = [ctypes.addressof(memories), len(external), first.ctypes.data, pieces.ctypes.data]
+    given = np.array([*places, most_windows], np.uint64)
     found = calls.resil_liveness_find(injector.handle, gates.address, given.ctypes.data)
     if not found:
         raise GatesError(f"no search for dead storage: {calls.resil_error().decode()}")

@@ -68,13 +68,20 @@ def test_wild_writes_anywhere_are_found(plain, elaboration):
     assert sum(injection.seen is Seen.LATENT for injection in address.values()) > 10
 
 
+@pytest.mark.parametrize("kept", [None, 2000, 0], ids=["all", "some", "little"])
 @pytest.mark.parametrize("sweep", [False, True])
-def test_early_stops_see_all_of_the_memory(target, plain, elaboration, faults, sweep):
-    """The fault: a block is not known to be written, and a state that differs there counts as equal."""
+def test_early_stops_see_all_of_the_memory(target, plain, elaboration, faults, sweep, kept):
+    """The fault: a block is not known to be written, and a state that differs there counts as equal.
+
+    Also where the golden run is not kept as a whole, and parts of it are simulated again.
+    """
     with VerilatorEngine(target, WORKLOAD, elaboration, sweep=sweep, lanes=False, audit=NOTHING) as made:
+        if kept is not None:
+            made.model.injector.bound(kept, 16)
         assert {injection.fault: injection for injection in made.run(faults)} == plain
         assert made.notes == []
         assert made.early_stops > len(faults) // 4
+        assert (made.model.injector.recalled > 0) == (kept is not None)
 
 
 def test_the_golden_run_is_what_a_run_to_the_end_leaves(target, elaboration):

@@ -40,7 +40,7 @@ OTHERS = 24  # contents of the memory that each bit is tried with
 class Searched:
     """The design with what was found of it."""
 
-    def __init__(self, engine, fixed=()):
+    def __init__(self, engine, fixed=(), most_windows=1000):
         self.model = engine._model
         self.end = engine.golden().end.end_cycle
         self.moves = self.model.injector.cursor.operations()
@@ -49,7 +49,7 @@ class Searched:
         external = [(self.data.offset, self.data.size)]
         self.fixed = [(self.data.offset + first, 1) for first in fixed]
         parts = [self.fixed] * (len(self.moves) + 1)
-        self.found = find_dead_storage(self.model.injector, circuit, external, parts)
+        self.found = find_dead_storage(self.model.injector, circuit, external, parts, most_windows)
 
     def dead(self, place):
         """Return the mask of dead bits of each byte, by offset."""
@@ -120,6 +120,23 @@ def test_nothing_that_matters_is_dead(searched):
     assert mattering > 60
     # Of what never mattered here some only could: a sum of bytes, of which high bits are never carried into.
     assert missed < 0.2 * sum(1 for _ in bits_of(searched)) * len(searched.moves)
+
+
+@pytest.mark.parametrize("most_windows", [0, 1])
+def test_of_a_run_with_too_many_windows_less_is_found_and_nothing_wrong(elaboration, searched, most_windows):
+    """The fault: what lies behind the windows that are gone through is taken for what does not matter."""
+    with VerilatorEngine(TARGET, WORKLOAD, elaboration) as engine:
+        part = Searched(engine, most_windows=most_windows)
+        check_what_matters_is_not_dead(part)
+    assert part.found.settled == searched.found.settled
+    for place in range(len(searched.moves)):
+        assert all(
+            mask & ~searched.dead(place).get(offset, 0) == 0 for offset, mask in part.dead(place).items()
+        )
+    # Of the first operation's end the window with all of the second operation is gone through.
+    made_anew = ("scale_q", "own_q", "first_q", "second_q", "sum_q")
+    assert [part.dead_of(name, 0) for name in made_anew] == [[255 * most_windows]] * 5
+    assert part.dead_of("spare_q", 0) == part.dead_of("late_q", 1) == part.dead_of("scale_q", 2) == [0]
 
 
 def test_all_that_is_dead_may_change_at_once(searched):

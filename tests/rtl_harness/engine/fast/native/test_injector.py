@@ -25,13 +25,43 @@ def storage(origin):
     return {path: origin.find(path) for path in ELEMENTS}
 
 
+# What is kept of the golden run: all; little, in segments of few cycles; hardly anything.
+KEPT = {"all": None, "some": (500, 5), "little": (0, 3)}
+
+
+@pytest.fixture(scope="module", params=KEPT)
+def bounds(request):
+    return KEPT[request.param]
+
+
 @pytest.fixture(scope="module")
-def injector(origin, storage):
+def injector(bounds, origin, storage):
     memories = [storage["in_q"], storage["out_q"]]
     made = Injector(origin, [s for s in storage.values() if s not in memories], memories)
+    if bounds:
+        made.bound(*bounds)
     assert made.golden(1000) is Stop.DONE
     yield made
     made.close()
+
+
+def test_memories_are_those_of_a_plain_run_in_any_cycle(closed_library, origin, injector, storage, bounds):
+    """The fault: what is no longer kept is not simulated again from where it began."""
+    written = [storage["in_q"], storage["out_q"]]
+    expected = []
+    with closed_library.create() as plain:
+        plain.copy_from(origin)
+        for edges in range(1, END + 1):
+            plain.run_to(edges)
+            expected.append([plain.view(s).tobytes() for s in written])
+    assert len({tuple(contents) for contents in expected}) > 8
+    before = injector.recalled
+    choose = random.Random(9)
+    for edges in [*range(1, END + 1), *range(END, 0, -1), *(choose.randint(1, END) for _ in range(200))]:
+        found = injector.recall_memories(edges)
+        assert [found.view(s).tobytes() for s in written] == expected[edges - 1]
+    again = injector.recalled - before
+    assert (again > 20) == (bounds is not None)
 
 
 def state(instance, storage):
