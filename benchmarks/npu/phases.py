@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the time and the memory of a campaign go: its phases one after another, in one process.
+
+    python -m benchmarks.npu.phases CAMPAIGN.toml [--faults 100] [--restarted 20] [--json FILE]
+
+Faults are drawn uniformly over flip-flops and cycles, of the campaign's first input. Of each phase there are
+seconds, seconds of the processor, in which other work on the machine is not counted, and the memory at the
+peak so far. With `--restarted` so many of the faults, half of them such as came to something, run again from
+reset to their end without anything that the engine knows of the golden run. What is seen, the cycle of the
+end, status, output and alarms have to be the same.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import resource
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from resil.campaign.campaign import load_campaign
+from resil.prepare.bench import prepare
+from resil.progress import Progress
+from resil.rtl_harness.engine.fast.engine import VerilatorEngine
+from resil.rtl_harness.engine.tail import Departure
+from resil.rtl_harness.faults import Fault, Injection, Seen
+
+T = TypeVar("T")
+
+
+class Phases:
+    """Prints what each phase takes, and keeps it.
+
+    Attributes:
+        figures: By phase: seconds, seconds of the processor, MiB at the peak so far.
+    """
+
+    def __init__(self) -> None:
+        self.figures: dict[str, dict[str, float]] = {}
+
+    def timed(self, what: str, work: Callable[[], T]) -> T:
+        """Do some work as a phase."""
+        began, used = time.perf_counter(), time.process_time()
+        found = work()
+        self.note(what, time.perf_counter() - began, time.process_time() - used)
+        return found
+
+    def note(self, what: str, seconds: float, processor: float) -> None:
+        """Keep and print a phase that has been timed."""
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        own = {"seconds": seconds, "processor": processor, "peak_mib": peak}
+        self.figures[what] = {key: round(value, 2) for key, value in own.items()}
+        print(f"{what}: {seconds:.1f} s, {processor:.1f} s of the processor, {peak:,.0f} MiB", flush=True)
+
+
+def watch_tail(engine: VerilatorEngine) -> Counter[str]:
+    """Return where what the tail does is added up: seconds of the processor, and runs."""
+    spent: Counter[str] = Counter()
+    tail = engine.workload.tail
+    if tail is None:
+        return spent
+    finish = tail.finish
+
+    def watched(departures: Sequence[Departure]) -> Iterator[bytes | None]:
+        own = finish(departures)
+        while True:
+            began = time.process_time()
+            try:
+                found = next(own)
+            except StopIteration:
+                return
+            finally:
+                spent["milliseconds"] += round(1000 * (time.process_time() - began))
+            spent["runs"] += 1
+            yield found
+
+    object.__setattr__(tail, "finish", watched)
+    return spent
+
+
+def drawn(engine: VerilatorEngine, faults: int, seed: int) -> list[Fault]:
+    """Return faults in flip-flops, all alike likely."""
+    sites, generator = engine.elaboration.sites, random.Random(seed)
+    cycles = engine.golden().cycles
+    flip_flops = [
+        offset + bit
+        for offset, element in zip(sites.offsets, sites.elements, strict=False)
+        if element.kind in ("ff", "macro")
+        for bit in range(element.bits)
+        if sites.hardware(offset + bit) is None
+    ]
+    return [Fault(generator.choice(flip_flops), generator.randrange(cycles)) for _ in range(faults)]
+
+
+def compared(engine: VerilatorEngine, found: Sequence[Injection], count: int, seed: int) -> list[str]:
+    """Return how answers differ from those of runs from reset to the end."""
+    generator = random.Random(seed)
+    some = [one for one in found if one.seen not in (Seen.MASKED,)]
+    chosen = generator.sample(some, min(len(some), count // 2))
+    chosen += generator.sample([one for one in found if one not in chosen], count - len(chosen))
+    different = []
+    for one in chosen:
+        with engine.start() as instance:
+            instance.run_to(one.fault.cycle + 1)
+            engine.strike(instance, one.fault)
+            finished = instance.run(engine.timeout_cycles)
+            again = engine.judge(one.fault, instance, int(finished) == 1)
+        if any(
+            getattr(one, key) != getattr(again, key) for key in ("seen", "end_cycle", "status", "output_hash")
+        ) or (one.detected and one.detected.cycle) != (again.detected and again.detected.cycle):
+            different.append(f"{one} became {again}")
+    return different
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Go through the phases; return 1 if an answer is wrong."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("campaign", type=Path)
+    parser.add_argument("--faults", type=int, default=100)
+    parser.add_argument("--restarted", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--kept", type=int, help="MiB of changes of memories that are kept of the golden run")
+    parser.add_argument("--json", type=Path)
+    given = parser.parse_args(arguments)
+    phases = Phases()
+    campaign = load_campaign(given.campaign)
+    bench = phases.timed(
+        "compiled, laid out, elaborated", lambda: prepare(campaign, Progress(), simulates=True)
+    )
+    engine = phases.timed("compiled model", lambda: bench.engine(0))
+    assert isinstance(engine, VerilatorEngine)
+    with engine:
+        engine.expect(max(given.faults, 1000))
+        if given.kept is not None:
+            engine.model.injector.bound(given.kept << 20, 1 << 16)
+        golden = phases.timed("golden run", engine.golden)
+        remembered = engine.model.injector.remembered_bytes
+        print(f"{golden.cycles:,} cycles; what is remembered takes {remembered / 2**20:,.0f} MiB")
+        phases.timed("gates, dead storage", engine.prepare)
+        spent = watch_tail(engine)
+        faults = drawn(engine, given.faults, given.seed)
+        injections: list[Injection] = []
+        slow: list[tuple[float, str]] = []
+
+        def note(done: object) -> None:
+            slow.append(
+                (done.nanoseconds / 1e9, f"{done.how} {done.injection.seen.value} {done.simulated:,}")
+            )  # type: ignore[attr-defined]
+
+        engine.observer = note
+        began, used = time.perf_counter(), time.process_time()
+        for injection in engine.run(faults):
+            injections.append(injection)
+            if len(injections) == len(faults):
+                phases.note(f"{len(faults)} faults", time.perf_counter() - began, time.process_time() - used)
+                began, used = time.perf_counter(), time.process_time()
+        phases.note(f"audit of {engine.audited}", time.perf_counter() - began, time.process_time() - used)
+        times = engine.sweep_times
+        parts = {key: getattr(times, key) / 1e9 for key in ("loading", "following", "simulating")}
+        print(
+            {**{key: round(value, 1) for key, value in parts.items()}, **spent, "simulated": engine.simulated}
+        )
+        print(Counter(one.seen.value for one in injections), dict(engine.ends))
+        print(
+            "again:", engine.model.injector.recalled, "slowest:", *sorted(slow, reverse=True)[:12], sep="\n  "
+        )
+        print(*engine.notes, sep="\n")
+        different = []
+        if given.restarted:
+            different = phases.timed(
+                f"{given.restarted} restarted",
+                lambda: compared(engine, injections, given.restarted, given.seed),
+            )
+            print(f"{len(different)} of {given.restarted} differ", *different, sep="\n")
+        if given.json:
+            own = {"cycles": golden.cycles, "phases": phases.figures, "parts": parts, "tail": spent}
+            own |= {"seen": Counter(one.seen.value for one in injections), "differ": len(different)}
+            given.json.write_text(json.dumps(own, indent=2) + "\n", encoding="utf-8")
+    return int(bool(different))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
