@@ -27,6 +27,8 @@ BESIDE = {
     "network.threshold": {"path": "zoo:digits", "inputs": [0], "decision": "reconstruction"},
     "network.output": {"path": "zoo:digits", "inputs": [0]},
     "network.inputs": {"path": "zoo:digits"},
+    "network.detection": {"decision": "detection"},
+    "network.detection.scales": {"anchors": "a.csv"},
     "faults.minimum_in": {"injections": 100},
     "permanent.minimum_in": {"injections": 100},
     "faults.reach_um": {"placement": "a.csv"},
@@ -75,6 +77,8 @@ def file_with(name: str, place: tuple[str, ...], key: Key, repeated: tuple[str, 
         inner = {part: [inner] if part in ("images", "mechanism", "strobes", "closed") else inner}
     if {"strobes", "closed"} & {*place}:
         inner = RECORDED | inner
+    if "detection" in place:
+        inner = BESIDE["network.detection"] | inner
     return {place[0]: [inner] if place[0] in repeated else inner}
 
 
