@@ -40,7 +40,7 @@ from resil.rtl_harness.npu.workload import npu_workload
 CPP = "rtl_harness/engine/fast/native"
 CONSTANTS = {
     "kAlone": "model_simulator.cpp",
-    "kTogether": "lane_simulator.cpp",
+    "kLanesTogether": "lane_slots.h",
     "kMostGates": "ripple.cpp",
     "kMostOfAll": "ripple.cpp",
     "kEffort": "gate_follower.cpp",

@@ -7,8 +7,8 @@ accelerator: upsets of it are measured beside those of the source, and nothing e
 
 Faults of flip-flops, uniform over bits and cycles, go through the engine in sweeps, with the audit; some of
 them one by one, without. Told are injections a second of processor time, set-up aside, and how many
-injections of those that went both ways differ: the exit code is 4 where any does. Stuck bits go one by one
-alone.
+injections of those that went both ways differ: the exit code is 4 where any does. Stuck bits go together in
+lanes, in place of sweeps.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Rates:
 
     Attributes:
         golden_cycles: Length of the run.
-        faults: In sweeps; of stuck bits one by one.
+        faults: In sweeps; of stuck bits in lanes.
         audited: Of these.
         a_second: Injections a second of processor time.
         alone: Faults that went one by one as well.
@@ -60,21 +60,24 @@ def measured(
     target = load_target(options.accelerator if built is None else built / TARGET)
     elaboration = elaborate(target, workload.parameters)
     choose = random.Random(options.seed)
-    with VerilatorEngine(target, workload, elaboration, sweep=None if stuck else True) as engine:
+    way = {"lanes": True} if stuck else {"sweep": True}
+    with VerilatorEngine(target, workload, elaboration, **way) as engine:
         engine.prepare()
         golden = engine.golden()
         faults = uniform_faults(engine, options.faults, options.seed, ["ff"], (0, golden.cycles))
         if stuck:
             faults = sorted({Fault(fault.site, 0, held=choose.randrange(2)) for fault in faults})
+            run(engine, faults[:1])  # what is made once
+        before = engine.audited
         found, seconds = timed(partial(run, engine, faults))
-        audited = engine.audited
-    some = [] if stuck else sorted(choose.sample(faults, min(len(faults), options.alone)))
-    different, alone = 0, float("inf")
-    if some:
-        with VerilatorEngine(target, workload, elaboration, sweep=False, audit=NOTHING) as engine:
-            engine.prepare()
-            expected, alone = timed(partial(run, engine, some))
-        different = sum(found[fault] != expected[fault] for fault in some)
+        audited = engine.audited - before
+    some = sorted(choose.sample(faults, min(len(faults), options.alone)))
+    with VerilatorEngine(target, workload, elaboration, sweep=False, lanes=False, audit=NOTHING) as engine:
+        engine.prepare()
+        if stuck:
+            run(engine, some[:1])
+        expected, alone = timed(partial(run, engine, some))
+    different = sum(found[fault] != expected[fault] for fault in some)
     end = golden.end.end_cycle
     return Rates(end, len(faults), audited, len(faults) / seconds, len(some), len(some) / alone, different)
 

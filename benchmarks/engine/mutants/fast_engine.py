@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from benchmarks.engine.mutants.edits import Edit, Mutant, MutantCampaign
 
 CPP = "rtl_harness/engine/fast/native"
@@ -44,6 +46,8 @@ LAST_OPERATION = f"{TIMEOUT}::test_runs_that_differ_in_their_last_operation_alon
 RESTARTED = f"{TIMEOUT}::test_lanes"
 AT_DETECTION = f"{TESTS}/test_alarms.py::test_runs_end_at_detection_as_whole_runs_told"
 LANES_AT_DETECTION = f"{LANES}::test_runs_in_lanes_end_at_detection"
+HELD = f"{FAST}/lanes/test_held.py"
+HELD_ALIKE = f"{HELD}::test_stuck_bits_end_as_by_themselves"
 
 
 def _mutant(name: str, breaks: str, file: str, old: str, new: str, *tests: str) -> Mutant:
@@ -751,6 +755,53 @@ AUDIT = (
     ),
 )
 
+HOLDING = tuple(
+    replace(own, campaign=None)  # the campaign has upsets alone
+    for own in (
+        _mutant(
+            "held-bits-let-go",
+            "lanes set held bits in none of their cycles",
+            "rtl_harness/engine/fast/lanes/machine.h",
+            "  if (!held.empty()) {\n    set();",
+            "  if (held.size() == 999) {\n    set();",
+            HELD_ALIKE,
+        ),
+        _mutant(
+            "held-bits-before-resets",
+            "in lanes a bit that is held resets nothing on its way to its value",
+            "rtl_harness/engine/fast/lanes/machine.h",
+            "  edge(s);\n  for (",
+            "  edge(s);\n  for (const HeldBit& bit : held) {\n"
+            "    *bit.byte = static_cast<char>((*bit.byte & ~bit.mask) | bit.value);\n  }\n  for (",
+            HELD_ALIKE,
+        ),
+        _mutant(
+            "held-bits-rejoin-early",
+            "stuck bits in lanes rejoin a golden run that will have another value yet",
+            f"{CPP}/held_lanes.cpp",
+            "shortcuts_, job.free);\n  if (!edges)",
+            "shortcuts_, 0);\n  if (!edges)",
+            HELD_ALIKE,
+        ),
+        _mutant(
+            "held-memories-not-compared",
+            "stuck bits in lanes rejoin with other memories",
+            f"{CPP}/held_lanes.cpp",
+            "if (!golden.memories().equals(injector_.run().instance())) return false;",
+            "",
+            HELD_ALIKE,
+        ),
+        _mutant(
+            "held-lanes-trusted",
+            "answers of lanes that differ from the compiled model are given",
+            f"{PY}/held_simulator.py",
+            "if not self.lanes.differ:",
+            "if True:",
+            f"{HELD}::test_lanes_that_differ_are_closed_and_no_row_is_wrong",
+        ),
+    )
+)
+
 FAST_ENGINE = (
     *BOUNDARY,
     *SPENT,
@@ -766,4 +817,5 @@ FAST_ENGINE = (
     *DETECTION,
     *PYTHON,
     *AUDIT,
+    *HOLDING,
 )

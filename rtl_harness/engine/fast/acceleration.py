@@ -20,6 +20,7 @@ from resil.rtl_harness.engine.fast.gates.circuit import circuit_of
 from resil.rtl_harness.engine.fast.gates.moments import UnsupportedError
 from resil.rtl_harness.engine.fast.gates.operation_bits import operation_bits
 from resil.rtl_harness.engine.fast.golden import GoldenPass
+from resil.rtl_harness.engine.fast.held_simulator import HeldSimulator
 from resil.rtl_harness.engine.fast.lane_library import lanes_of
 from resil.rtl_harness.engine.fast.lanes.build import is_made, lane_model, pays
 from resil.rtl_harness.engine.fast.lanes.words import (
@@ -27,6 +28,7 @@ from resil.rtl_harness.engine.fast.lanes.words import (
 )
 from resil.rtl_harness.engine.fast.model import CompiledModel
 from resil.rtl_harness.engine.fast.native.circuit import Circuit
+from resil.rtl_harness.engine.fast.native.held_lanes import HeldLanes
 from resil.rtl_harness.engine.fast.native.injector import AlarmBit, Shortcut
 from resil.rtl_harness.engine.fast.native.sweep import GatesError, Sweep, SweepTimes
 from resil.rtl_harness.engine.fast.processes import EngineOutcome, run_chunks
@@ -50,6 +52,10 @@ SWEEP_READY_EACH = 60
 # faults of ResNet-8, 10^9 of these, it saved 15 of 52 s of processor time; it takes a minute or two to make.
 LANES_FROM = 1_000_000_000
 LANES_MADE_FROM = 10_000_000_000
+
+# Likewise for stuck bits, most of which are simulated for most of the golden run.
+HELD_LANES_FROM = 10_000_000
+HELD_LANES_MADE_FROM = 200_000_000
 
 IN_SWEEPS = Shortcut.FORESIGHT | Shortcut.LEAVE | Shortcut.SEEN
 """Shortcuts that need the design's gates."""
@@ -111,6 +117,7 @@ class Acceleration:
         self._notes = notes
         self._simulator: ConcurrentSimulator | None = None
         self._has_lanes = False
+        self._held: HeldSimulator | None = None
         # What gates say of this very golden run, however often sweeps are made.
         self._run_known = False
 
@@ -120,6 +127,9 @@ class Acceleration:
             self._simulator.sweep.close()
             self._simulator = None
             self._has_lanes = False
+        if self._held is not None:
+            self._held.lanes.close()
+            self._held = None
 
     @property
     def are_made(self) -> bool:
@@ -138,6 +148,27 @@ class Acceleration:
         if self._simulator is not None:
             self._add_lanes(self._simulator.sweep)
         return self._simulator
+
+    def held(self, faults: int) -> HeldSimulator | None:
+        """Return what simulates so many stuck bits together; None where one by one is faster."""
+        if self._held is None and self._held_lanes_pay(faults):
+            model = self._model
+            try:
+                lanes = lanes_of(lane_model(model.target, model.elaboration.parameters), model)
+                self._held = HeldSimulator(HeldLanes(model.injector, lanes), model, self._singles)
+            except UnsupportedLanesError as error:
+                self._wanted.lanes = False
+                self._notes.append(f"simulated faults one at a time: {error}")
+        return self._held
+
+    def _held_lanes_pay(self, faults: int) -> bool:
+        if self._wanted.lanes is not None:
+            return self._wanted.lanes
+        work = faults * self._golden.run.end.end_cycle
+        if work < HELD_LANES_FROM or not pays():
+            return False
+        made = is_made(self._model.target, self._model.elaboration.parameters)
+        return made or work >= HELD_LANES_MADE_FROM
 
     def outcomes(
         self, chunks: Sequence[Sequence[Fault]], workers: int, alone: Alone

@@ -18,9 +18,9 @@ from resil.rtl_harness.faults import Fault
 # Outcomes that lanes had part in and that are held back together, until so many more agreed.
 HELD = 8192
 
-_DIFFER = "the lane model was seen to do what the compiled model does not do"
+MODELS_DIFFER = "the lane model was seen to do what the compiled model does not do"
 LANES_DIFFER = (
-    f"simulated faults one at a time: {_DIFFER}; all faults that had been in it were simulated again"
+    f"simulated faults one at a time: {MODELS_DIFFER}; all faults that had been in it were simulated again"
 )
 
 
@@ -77,7 +77,9 @@ class ConcurrentSimulator:
         if not self.sweep.lanes_differ:
             yield from results.doubtful
         elif given is not None:
-            raise AuditError(f"{_DIFFER}; others that had been in it were answered before", given, "gates")
+            raise AuditError(
+                f"{MODELS_DIFFER}; others that had been in it were answered before", given, "gates"
+            )
         elif again := [*results.discarded, *(done.injection.fault for done in results.doubtful)]:
             for done in self.outcomes(again, shortcuts):
                 yield done._replace(note=LANES_DIFFER)

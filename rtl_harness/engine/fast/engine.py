@@ -40,6 +40,9 @@ from resil.rtl_harness.faults import Fault, Injection
 # Neighbouring faults that are simulated one after another by one worker when there is no sweep.
 CHUNK = 32
 
+# Stuck bits that go through the golden run together at most.
+HELD_TOGETHER = 1024
+
 # Faults from which on a sweep is divided between two workers.
 FEWEST_IN_SWEEP = 100
 
@@ -248,7 +251,7 @@ class VerilatorEngine:
         for done in self._outcomes(faults, workers):
             self.early_stops += done.early
             # Alone, a fault that is not stopped early has been simulated as the audit would.
-            if done.early or self._acceleration.are_made:
+            if done.early or done.in_lane or self._acceleration.are_made:
                 self._sample.offer(done)
             self.ends[done.how] += 1
             self.simulated += done.simulated
@@ -357,10 +360,17 @@ class VerilatorEngine:
         self._model.check_unused()
 
     def _held(self, faults: Collection[Fault], workers: int) -> Iterator[EngineOutcome]:
-        """Yield outcomes of stuck bits, each simulated by itself from where it has its first effect."""
+        """Yield outcomes of stuck bits, each simulated from where it has its first effect."""
         shortcuts = self.shortcuts & ~IN_SWEEPS
         if faults and shortcuts:
             self._singles.watch()
+            if (together := self._acceleration.held(len(faults))) is not None:
+                ordered = sorted(faults, key=lambda f: (self._singles.begins(f, shortcuts), f.site))
+                size = min(HELD_TOGETHER, -(-len(ordered) // workers))
+                chunks = [ordered[i : i + size] for i in range(0, len(ordered), size)]
+                return run_chunks(
+                    chunks, lambda chunk: self._checked(together.outcomes(chunk, shortcuts)), workers
+                )
         return self._simulated(faults, shortcuts, workers)
 
     def _run_audit(self, workers: int) -> None:

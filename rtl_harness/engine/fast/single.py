@@ -154,6 +154,14 @@ class Singles:
             result = self._model.injector.hold(bits, value, self.timeout_cycles, shortcuts)
         except SimulationError as error:
             raise SimulationError(f"{self._model.describe(fault)}: {error}", error.field) from error
+        return self.held_outcome(fault, result)
+
+    def held_outcome(self, fault: Fault, result: InjectionResult) -> EngineOutcome:
+        """Return what came of a stuck bit, while the injector's faulty instance stands where it ended.
+
+        Raises:
+            SimulationError: If the bit could not be held, or the design stopped itself; it names the fault.
+        """
         injection = self.classified(fault, self._reported_end(fault, result))
         shortened = result.stop in _HOW or result.simulated != result.end_cycle
         return EngineOutcome(injection, shortened, result.simulated, _how(result))

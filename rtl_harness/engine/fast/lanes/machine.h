@@ -25,10 +25,19 @@ struct Exchanged {
 inline constexpr int kElements[] = {0, 1, 2, 4, 8};
 inline constexpr int kRanks = 4;
 
+/// A bit of the state that is held at a value, of machine `lane`.
+struct HeldBit {
+  char* byte;
+  uint8_t mask;
+  uint8_t value;
+  int32_t lane;
+};
+
 struct LanesMachine {
   State* state = nullptr;
   std::vector<void*> owned;
   std::vector<Exchanged> places[5][kRanks];
+  std::vector<HeldBit> held;
   bool stale = true;  // storage has been loaded; logic has not been evaluated since
 };
 
@@ -160,11 +169,19 @@ void copy_words(const LanesMachine* self, const MemoryPlace& m, int lane, const 
 
 // One edge of the clock. Flip-flops whose asynchronous reset is active before it, or is afterwards, take its value; that
 // may make further resets active, or end them, until nothing changes any more.
-void cycle(State& s) {
-  Resets held;
-  hold(s, held);
+// Bits that are held are set when all of this is done, as in the other engines, and what they reset follows.
+void cycle(State& s, const std::vector<HeldBit>& held) {
+  Resets active;
+  hold(s, active);
   edge(s);
-  for (int i = 0; i < kMostResets && resets(s, held); ++i) {
+  for (int i = 0; i < kMostResets && resets(s, active); ++i) {
+  }
+  const auto set = [&held] {
+    for (const HeldBit& bit : held) *bit.byte = static_cast<char>((*bit.byte & ~bit.mask) | bit.value);
+  };
+  if (!held.empty()) {
+    set();
+    for (int i = 0; i < kMostResets && resets(s, Resets{}); ++i) set();
   }
   evaluate(s);
 }
@@ -229,6 +246,18 @@ void lanes_store_memory(LanesMachine* self, int32_t lane, int32_t memory, char* 
   copy_words(self, kMemories[memory], lane, nullptr, to, entry_bytes, words);
 }
 
+void lanes_hold(LanesMachine* self, int32_t lane, const LanesHold* holds, uint64_t count) {
+  std::erase_if(self->held, [lane](const HeldBit& bit) { return bit.lane == lane; });
+  for (uint64_t i = 0; i < count; ++i) {
+    const PiecePlace& piece = kPieces[holds[i].piece];
+    // A piece of one bit is a mask over the machines.
+    const uint64_t bit = piece.size ? 8 * piece.size * static_cast<uint64_t>(lane) + holds[i].at : lane;
+    const auto mask = static_cast<uint8_t>(1u << bit % 8);
+    char* const byte = reinterpret_cast<char*>(self->state) + piece.offset + bit / 8;
+    self->held.push_back({byte, mask, static_cast<uint8_t>(holds[i].value ? mask : 0), lane});
+  }
+}
+
 uint64_t lanes_run(LanesMachine* self, uint64_t cycles, const LanesWatch* watch, LanesSeen* seen) {
   State& s = *self->state;
   *seen = {};
@@ -241,7 +270,7 @@ uint64_t lanes_run(LanesMachine* self, uint64_t cycles, const LanesWatch* watch,
   if ((seen->undefined = s.undefined & watch->busy)) return 0;
   for (uint64_t i = 1; i <= cycles; ++i) {
     s.undefined = 0;
-    cycle(s);
+    cycle(s, self->held);
     seen->undefined = s.undefined & watch->busy;
     seen->done = done(s) & watch->busy;
     seen->moved = moved(s) & watch->busy;
@@ -256,7 +285,7 @@ uint64_t lanes_operation(const LanesMachine* self, int32_t lane) { return operat
 
 const LanesCalls* lanes_calls() {
   static const LanesCalls calls{lanes_create,       lanes_destroy,     lanes_places, lanes_load_row,  lanes_store_row,
-                                lanes_load_memory, lanes_store_memory, lanes_run,    lanes_operation};
+                                lanes_load_memory, lanes_store_memory, lanes_hold,   lanes_run,       lanes_operation};
   return &calls;
 }
 }

@@ -30,7 +30,6 @@ bool FaultyRun::hold(Holds held) {
   return std::ranges::all_of(held, kept);
 }
 
-// One cycle; bits that are held are held after either edge. False if one was not to be held.
 bool FaultyRun::rise(Holds held) {
   if (!held.empty() && faulty_.clock_high) {
     faulty_.fall();

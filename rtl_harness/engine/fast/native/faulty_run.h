@@ -37,6 +37,8 @@ class FaultyRun {
   bool apply(const Flip* flips, uint64_t count);
   /// Set held bits and what depends on them; false if one does not stay so.
   bool hold(Holds held);
+  /// One cycle; bits that are held are held after either edge. False if one was not to be held.
+  bool rise(Holds held);
   /// Keep which alarms are up in the present cycle, so many cycles of which were left out. To be called in each cycle
   /// of a run that is not known to raise none.
   void latch(Reported& reported, uint64_t skipped = 0) const {
@@ -60,7 +62,6 @@ class FaultyRun {
               bool paused = false, uint64_t period = 0);
 
  private:
-  bool rise(Holds held);
   void skip(Progress& run, uint64_t period) const;
   bool is_golden(const Digest& now, const Progress& run, uint32_t shortcuts, uint64_t from, InjectionResult& result);
   static InjectionStop stop_of(Halt halt);

@@ -38,23 +38,29 @@ void Injector::resume(uint64_t limit, uint32_t shortcuts, InjectionResult& resul
   result.simulated += before;
 }
 
-void Injector::hold(Holds held, uint64_t limit, uint32_t shortcuts, InjectionResult& result) {
+bool Injector::begin_holding(Holds held, uint32_t shortcuts, uint64_t& free, InjectionResult& result) {
   Span differs{0, Span::kNever - 1};
   if (shortcuts) differs = activity_.differs(held);
   if (differs.first == Span::kNever) {
     result = {kRejoined, 0, golden_.length(), 0, 0, kNothingReported, 0};
-    return;
+    return false;
   }
+  free = differs.last + 1;
   begin(differs.first);
   if (!run_.hold(held)) {
     result.stop = kNotApplied;
-    return;
+    return false;
   }
   if (const uint64_t edges = run_.instance().cycle; edges > 0) {
     run_.latch(result.reported);
     result.moved = watchdog_.struck(edges, run_.instance().outputs.operation);
   }
-  run_.finish(limit, shortcuts, result, held, differs.last + 1);
+  return true;
+}
+
+void Injector::hold(Holds held, uint64_t limit, uint32_t shortcuts, InjectionResult& result) {
+  uint64_t free = 0;
+  if (begin_holding(held, shortcuts, free, result)) run_.finish(limit, shortcuts, result, held, free);
 }
 
 void Injector::watch(std::vector<Piece> pieces) {

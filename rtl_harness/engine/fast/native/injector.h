@@ -25,6 +25,9 @@ class Injector {
               InjectionResult& result);
   void resume(uint64_t limit, uint32_t shortcuts, InjectionResult& result);
   void hold(Holds held, uint64_t limit, uint32_t shortcuts, InjectionResult& result);
+  /// Let the faulty instance be where held bits begin to have an effect; false if the end is in `result`. The golden run
+  /// has their values from after `free` edges on.
+  bool begin_holding(Holds held, uint32_t shortcuts, uint64_t& free, InjectionResult& result);
   void watch(std::vector<Piece> pieces);
   /// Number of edges after which the golden run first has another value than the held one; `Span::kNever` if it never
   /// has.

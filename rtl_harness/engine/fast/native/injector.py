@@ -285,7 +285,7 @@ class Injector:
 
     def first_effect(self, bits: Sequence[Flip], value: int) -> int:
         """Return after how many edges the golden run first has another value in one of these watched bits."""
-        held = _held_bits(bits, value)
+        held = held_bits(bits, value)
         return int(self._calls.resil_injector_first_effect(self._handle, held, len(held)))
 
     def hold(self, bits: Sequence[Flip], value: int, limit: int, shortcuts: Shortcut) -> InjectionResult:
@@ -297,7 +297,7 @@ class Injector:
         Raises:
             SimulationError: If the design stops itself.
         """
-        held, result = _held_bits(bits, value), InjectionResult()
+        held, result = held_bits(bits, value), InjectionResult()
         self._calls.resil_injector_hold(
             self._handle, held, len(held), limit, int(shortcuts), ctypes.byref(result)
         )
@@ -386,7 +386,8 @@ def flipped_bits(flips: Sequence[Flip]) -> ctypes.Array[FlippedBit]:
     return (FlippedBit * len(flips))(*(FlippedBit(_offset(flip), 1 << flip.bit % 8) for flip in flips))
 
 
-def _held_bits(bits: Sequence[Flip], value: int) -> ctypes.Array[HeldBit]:
+def held_bits(bits: Sequence[Flip], value: int) -> ctypes.Array[HeldBit]:
+    """Return bits that are held at a value, as the driver takes them."""
     masks = [1 << bit.bit % 8 for bit in bits]
     return (HeldBit * len(bits))(
         *(HeldBit(_offset(bit), mask, mask * value) for bit, mask in zip(bits, masks, strict=True))

@@ -7,6 +7,7 @@
 
 #include <optional>
 
+#include "activity.h"
 #include "difference.h"
 #include "injector_api.h"
 #include "repetition.h"
@@ -78,6 +79,8 @@ struct Job {
   uint64_t known = 0;    // number of the window in which others may have been found to be in a state it had
   Reported reported = kNothingReported;  // in the cycles before `cycle`, and in those that were simulated
   Repetition repetition;
+  Holds held;              // bits that are held, of whoever made the job
+  uint64_t free = 0;       // edges from which on the golden run has their values
   std::optional<Departure> leave;  // the last boundary, if the run could have left there
   std::optional<Departure> noted;  // the first
 

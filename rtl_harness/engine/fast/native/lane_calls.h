@@ -24,6 +24,13 @@ struct LanesPlace {
   uint32_t at;
 };
 
+/// A bit of a piece of the flip-flops that is held at a value: set again after each edge of the clock.
+struct LanesHold {
+  uint32_t piece;
+  uint32_t at;
+  uint32_t value;
+};
+
 /// Of which machines events are wanted, a bit for each: all kinds, and each alarm.
 struct LanesWatch {
   uint32_t busy;
@@ -54,6 +61,8 @@ struct LanesCalls {
                       uint64_t words);
   void (*store_memory)(LanesMachine*, int32_t lane, int32_t memory, char* to, uint64_t entry_bytes,
                        uint64_t words);
+  /// Hold these bits of a machine, which have their values, in place of all that it held.
+  void (*hold)(LanesMachine*, int32_t lane, const LanesHold*, uint64_t count);
   /// Go on for so many cycles, or until there is something to be seen; return how many it were.
   uint64_t (*run)(LanesMachine*, uint64_t cycles, const LanesWatch*, LanesSeen*);
   uint64_t (*operation)(const LanesMachine*, int32_t lane);

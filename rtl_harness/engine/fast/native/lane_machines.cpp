@@ -4,6 +4,7 @@
 #include "lane_machines.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 LaneMachines::LaneMachines(Injector& injector, const LaneModel& given)
@@ -13,9 +14,9 @@ LaneMachines::LaneMachines(Injector& injector, const LaneModel& given)
       memories_(given.memories, given.memories + given.memory_count),
       rows_(kLaneCount, std::vector<char>(injector.golden().registers().bytes() + kRowMargin)),
       found_(injector.golden().registers().bytes() + kRowMargin) {
-  std::vector<LanesPlace> places(given.places, given.places + given.place_count);
-  for (LanesPlace& place : places) place.offset = injector.golden().registers().position(place.offset);
-  calls_.places(machine_, places.data(), places.size());
+  places_.assign(given.places, given.places + given.place_count);
+  for (LanesPlace& place : places_) place.offset = injector.golden().registers().position(place.offset);
+  calls_.places(machine_, places_.data(), places_.size());
   size_t most = 0;
   for (const LaneMemory& m : memories_) most = std::max(most, m.words * m.entry_bytes);
   memory_.resize(most);
@@ -45,6 +46,26 @@ bool LaneMachines::load(int lane) {
     if (m.shared) continue;
     calls_.load_memory(machine_, lane, static_cast<int32_t>(i), state + m.offset, m.entry_bytes, m.words);
   }
+  return true;
+}
+
+bool LaneMachines::hold(int lane, Holds held) {
+  std::vector<LanesHold> found;
+  for (const Hold& own : held) {
+    const std::optional<size_t> byte = injector_.golden().registers().find(own.offset);
+    if (!byte) return false;
+    const uint64_t bit = 8 * *byte + static_cast<uint64_t>(std::countr_zero(own.mask));
+    const auto holds = [bit](const LanesPlace& place) {
+      const uint64_t first = 8 * place.offset + place.bit;
+      return first <= bit && bit < first + place.width;
+    };
+    // One name of several is enough.
+    const auto place = std::ranges::find_if(places_, holds);
+    if (place == places_.end()) return false;
+    const auto at = static_cast<uint32_t>(place->at + (bit - 8 * place->offset - place->bit));
+    found.push_back({place->piece, at, own.value ? 1u : 0u});
+  }
+  calls_.hold(machine_, lane, found.data(), found.size());
   return true;
 }
 

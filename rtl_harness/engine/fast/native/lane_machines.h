@@ -42,6 +42,8 @@ class LaneMachines {
   const char* row(int lane);
   /// Give registers and memories of a machine to the faulty instance. What depends on them is not settled.
   void store(int lane);
+  /// Hold bits of a machine that have their values, in place of all that it held; false if one is no flip-flop's.
+  bool hold(int lane, Holds held);
   /// Registers and memories of a machine are those of the faulty instance.
   bool equals(int lane);
   /// Go on, see lane_calls.h.
@@ -55,6 +57,7 @@ class LaneMachines {
   const LanesCalls calls_;
   LanesMachine* const machine_;
   std::vector<LaneMemory> memories_;
+  std::vector<LanesPlace> places_;  // their offsets are those of rows
   std::vector<std::vector<char>> rows_;  // by machine; what is no flip-flop stays as it was loaded
   std::vector<char> found_;
   std::vector<char> memory_;  // room for one of a machine

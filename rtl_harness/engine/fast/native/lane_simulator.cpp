@@ -5,21 +5,13 @@
 
 #include "comparison.h"
 
-namespace {
-
-// Machines that have to go on together for lanes to be faster than the compiled model: a step of all takes as long as
-// six of its cycles (NPU with 32 MACs, AVX-512).
-constexpr int kTogether = 6;
-
-}  // namespace
-
 bool LaneSimulator::are_before(uint64_t upcoming) const {
-  return upcoming == kNever || (slots_.taken() >= kTogether && slots_.between(sweep_.window().first(), upcoming));
+  return upcoming == kNever || (slots_.taken() >= kLanesTogether && slots_.between(sweep_.window().first(), upcoming));
 }
 
 LanesHalted LaneSimulator::go_on(SweepEvent& event) {
   if (slots_.differ()) return discard(event);
-  if (!slots_.due() && slots_.taken() < kTogether) return to_model(slots_.slowest(), event);
+  if (!slots_.due() && slots_.taken() < kLanesTogether) return to_model(slots_.slowest(), event);
   while (!slots_.due()) {
     if (!step()) return {};
   }

@@ -16,7 +16,7 @@ void LaneSlots::clear() {
 
 bool LaneSlots::enter(Job& job, uint64_t start) {
   const int lane = std::countr_one(watch_.busy);
-  if (differ_ || !machines_.load(lane)) return false;
+  if (differ_ || !machines_.load(lane) || !machines_.hold(lane, job.held)) return false;
   job.in_lane = true;
   const uint64_t cycle = injector_.run().instance().cycle;
   const uint64_t check = cycle + next_comparison(cycle - start, job.cycle + 1, kLaneComparison);
@@ -50,6 +50,7 @@ void LaneSlots::load_model(int lane) {
   faulty.cycle = slots_[lane]->cycle;
   faulty.select();
   faulty.settle();
+  injector_.run().hold(slots_[lane]->job.held);
 }
 
 void LaneSlots::step(uint64_t limit) {
@@ -107,9 +108,10 @@ int LaneSlots::compared_next() {
 bool LaneSlots::agrees(int lane, uint64_t ran, const LanesSeen& seen) {
   Instance& faulty = injector_.run().instance();
   const uint64_t awaited = injector_.alarms().awaited(slots_[lane]->job.reported);
+  const Holds held = slots_[lane]->job.held;
   uint64_t operation = faulty.outputs.operation;
   for (uint64_t i = 1; i <= ran; ++i) {
-    faulty.rise();
+    if (!injector_.run().rise(held)) return false;
     uint64_t up = 0;
     for (int alarm = 0; i == ran && alarm < kMostAlarms; ++alarm) {
       up |= static_cast<uint64_t>(seen.alarms[alarm] >> lane & 1) << alarm;

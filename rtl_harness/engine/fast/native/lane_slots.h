@@ -12,6 +12,9 @@
 
 // What it costs to compare a machine with the golden run, in cycles of one machine in a lane.
 inline constexpr uint64_t kLaneComparison = 44;
+// Machines that have to go on together for lanes to be faster than the compiled model: a step of all takes as long as
+// six of its cycles (NPU with 32 MACs, AVX-512).
+inline constexpr int kLanesTogether = 6;
 // In one step of so many a machine is compared with the compiled model, to 3 % of the time of lanes.
 inline constexpr uint64_t kCompareEvery = 8;
 

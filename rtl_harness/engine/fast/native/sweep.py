@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
@@ -231,6 +232,18 @@ class LaneLibrary:
     places: npt.NDArray[np.void]
     memories: Sequence[LaneMemory]
 
+    @contextmanager
+    def given(self) -> Iterator[int]:
+        """Yield the address of its description, which is there meanwhile."""
+        library = ctypes.CDLL(str(self.library))
+        library.lanes_calls.restype = ctypes.c_void_p
+        places = np.ascontiguousarray(self.places, PLACE)
+        memories = np.array(self.memories, np.uint64).reshape(-1)
+        fields = [library.lanes_calls(), places.ctypes.data, places.size]
+        fields += [memories.ctypes.data, len(self.memories)]
+        description = np.array(fields, np.uint64)
+        yield description.ctypes.data
+
 
 class SweepTimes(ctypes.Structure):
     """Where the time of sweeps went.
@@ -307,14 +320,9 @@ class Sweep:
         Raises:
             SimulationError: If its storage is not that of the injector.
         """
-        library = ctypes.CDLL(str(lanes.library))
-        library.lanes_calls.restype = ctypes.c_void_p
-        places = np.ascontiguousarray(lanes.places, PLACE)
-        memories = np.array(lanes.memories, np.uint64).reshape(-1)
-        fields = [library.lanes_calls(), places.ctypes.data, places.size]
-        fields += [memories.ctypes.data, len(lanes.memories)]
-        given = np.array(fields, np.uint64)
-        if self._calls.resil_sweep_lanes(self._handle, given.ctypes.data) != 0:
+        with lanes.given() as model:
+            failed = self._calls.resil_sweep_lanes(self._handle, model) != 0
+        if failed:
             raise SimulationError(f"the lane model does not fit: {self._error()}", "lanes")
 
     def close(self) -> None:

@@ -19,6 +19,7 @@ SIGNATURES = {
     "store_row": (None, [POINTER, WORD, POINTER]),
     "load_memory": (None, [POINTER, WORD, WORD, POINTER, NUMBER, NUMBER]),
     "store_memory": (None, [POINTER, WORD, WORD, POINTER, NUMBER, NUMBER]),
+    "hold": (None, [POINTER, WORD, POINTER, NUMBER]),
     "run": (NUMBER, [POINTER, NUMBER, POINTER, POINTER]),
     "operation": (NUMBER, [POINTER, WORD]),
 }
