@@ -102,9 +102,13 @@ def check_lockstep(folder: Path, codes: list[int]) -> None:
     assert counts["compare"]["due"] == int(blocks["compare"]["injections"]) == 100
     assert counts["shared"]["due"] == 0 < counts["shared"]["sdc_critical"]
     summary = json.loads((folder / "runs" / "lockstep" / "summary.json").read_text())
-    (row,) = [own for own in summary["safety"]["rows"] if own["name"].startswith("coverage")]
+    rows = {own["name"]: own for own in summary["safety"]["rows"]}
+    row = rows["coverage of lockstep"]
     assert row["value"] == row["hi"] == 1.0
     assert 0.99 < row["lo"] < 1.0
+    unknown = rows["coverage_permanent of lockstep"]  # no fault that lasts was injected
+    assert unknown["state"] == "not assessed"
+    assert unknown["value"] is None
 
     pins = json.loads((folder / "runs" / "pins" / "mechanism-faults.json").read_text())
     places = {own["name"]: own for own in pins["blocks"]}
