@@ -7,7 +7,9 @@ From there on a netlist of such cells is one of a Liberty file.
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +20,8 @@ from typing import Any
 
 from resil.rtl_harness.cache import cached_folder, content_key, write_atomically
 from resil.rtl_harness.design.cells import Expression
+from resil.rtl_harness.design.model_sources import ModelSources
+from resil.rtl_harness.design.primitive_tables import PrimitiveError
 from resil.rtl_harness.design.slang import SlangSources, SlangTops, read_tops
 from resil.rtl_harness.errors import HarnessError, SimulationError, ToolMissingError
 from resil.rtl_harness.tools import run_tool
@@ -26,18 +30,30 @@ LIBRARY = "cells.lib"
 
 _SIDE = Path(__file__).parent / "elaboration" / "yosys_side.py"
 _GATES, _UNCLEAR = "gates.json", "unclear.json"
+# Where all files that are read lie as they do on the disk, and the modules that tables of primitives become.
+_TREE, _TABLES = "tree", "tables.v"
 _READ = (
     *("--ignore-initial", "--no-synthesis-define", "--no-proc", "--incdir-first", "--single-unit"),
     *("--allow-use-before-declare", "--ignore-assertions", "--ignore-timing"),
 )
+_DRIVERS, _BEFORE = "drivers.txt", "before.json"
 # Nothing is merged: what a model has twice, as voted flip-flops, is more than one flip-flop.
 _SCRIPT = (
-    *("proc -norom", "delete */t:$print */t:$check", "setundef -zero"),
+    *(
+        "proc -norom",
+        f"tee -q -o {_DRIVERS} check",
+        f"write_json {_BEFORE}",
+        "delete */t:$print */t:$check",
+        "setundef -zero",
+    ),
     *("dffunmap", "simplemap", "techmap", "opt_expr", "clean", f"write_json {_GATES}"),
 )
 # Of files with it, all modules would be black boxes.
 _CELLDEFINE = re.compile(rb"`(?:end)?celldefine\b")
-_REFUSED = re.compile(r"^(?:models(?P<file>\d+)/\S+?:(?P<line>\d+): )?ERROR: (?P<reason>.*)", re.MULTILINE)
+_REFUSED = re.compile(rf"^(?:{_TREE}(?P<file>/\S+?):(?P<line>\d+): )?ERROR: (?P<reason>.*)", re.MULTILINE)
+_DRIVEN = re.compile(
+    r"multiple conflicting drivers for (\S+?)\.\\(\S+?):\n((?:    .*\n)*    module input.*\n)?", re.MULTILINE
+)
 _PLAIN = re.compile(r"[A-Za-z_]\w*")
 _FLIP_FLOP = re.compile(r"\$_DFF_(?P<clock>[PN])(?:(?P<reset>[PN])(?P<value>[01]))?_")
 _LOADED = re.compile(r"\$_ALDFF_(?P<clock>[PN])(?P<reset>[PN])_")
@@ -85,16 +101,25 @@ def derived_library(given: VerilogCells, cells: Collection[str]) -> Path:
     """
     names = sorted(cells)
     design = read_tops(names, SlangSources(given.files, given.include_dirs, given.defines))
-    ports, unclear = _ports(design, names)
+    sources = ModelSources(design.keeps[0].sourceManager)
+    ports, unclear = _ports(design, names, sources)
     text = ""
     if ports:
-        read = [_CELLDEFINE.sub(b"", file.read_bytes()) for file in _files(design)]
+        read = {file: _CELLDEFINE.sub(b"", sources.replaced(file)) for file in _files(design)}
         # What is refused is named with its file.
-        files = [str(file) for file in given.files]
-        key = content_key(*read, files, given.defines, [*ports], _yosys_version(), Path(__file__), _SIDE)
+        files = [str(file) for file in (*given.files, *read)]
+        modules = "\n".join([*sources.modules, ""]).encode()
+        code = (_yosys_version(), Path(__file__), _SIDE)
+        key = content_key(*read.values(), modules, files, given.defines, [*ports], *code)
 
         def build(folder: Path) -> None:
+            for file, own in read.items():
+                copy = folder / _copied(file)
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                copy.write_bytes(own)
+            (folder / _TABLES).write_bytes(modules)
             gates, refused = _gates(given, [*ports], folder)
+            shutil.rmtree(folder / _TREE)
             texts, more = _texts({name: ports[name] for name in gates}, gates)
             write_atomically(folder / LIBRARY, _library(given, texts).encode())
             write_atomically(folder / _UNCLEAR, json.dumps(refused | more).encode())
@@ -138,9 +163,13 @@ def _yosys_version() -> str:
 def _files(design: SlangTops) -> list[Path]:
     """Return all files that were read, what they include among them."""
     manager = design.keeps[0].sourceManager
-    return sorted(
-        file for own in manager.getAllBuffers() if (file := Path(manager.getFullPath(own))).is_file()
-    )
+    found = {Path(manager.getFullPath(own)) for own in manager.getAllBuffers()}
+    return sorted(file for file in found if file.is_file())
+
+
+def _copied(file: Path) -> str:
+    """Return where the copy of a file or folder lies, from the folder of the work."""
+    return f"{_TREE}{file.resolve().as_posix()}"
 
 
 @dataclass(frozen=True)
@@ -151,7 +180,9 @@ class _Ports:
     outputs: tuple[str, ...]
 
 
-def _ports(design: SlangTops, names: Sequence[str]) -> tuple[dict[str, _Ports], dict[str, str]]:
+def _ports(
+    design: SlangTops, names: Sequence[str], sources: ModelSources
+) -> tuple[dict[str, _Ports], dict[str, str]]:
     """Return the pins of each cell, and what is in the way of the others."""
     found: dict[str, _Ports] = {}
     unclear: dict[str, str] = {}
@@ -160,9 +191,10 @@ def _ports(design: SlangTops, names: Sequence[str]) -> tuple[dict[str, _Ports], 
         try:
             if top is None:
                 raise _UnclearError("no module that is read: see which macro it asks for (defines)")
-            _require_no_tables(top, design.keeps[0].sourceManager)
             found[name] = _pins(top)
-        except _UnclearError as error:
+            sources.replace_below(top)
+        except (_UnclearError, PrimitiveError) as error:
+            found.pop(name, None)
             unclear[name] = str(error)
     return found, unclear
 
@@ -184,36 +216,13 @@ def _pins(top: Any) -> _Ports:  # noqa: ANN401
     return _Ports(tuple(pins["In"]), tuple(pins["Out"]))
 
 
-def _require_no_tables(top: Any, manager: Any) -> None:  # noqa: ANN401
-    """Raise _UnclearError if a model has an instance of a primitive of the user's."""
-    from pyslang import ast
-
-    def look(node: Any) -> Any:  # noqa: ANN401
-        if type(node).__name__ == "PrimitiveInstanceSymbol":
-            own = node.primitiveType
-            if str(own.primitiveKind).endswith("UserDefined"):
-                file = manager.getFullPath(node.location.buffer)
-                raise _UnclearError(
-                    f"{file}:{manager.getLineNumber(node.location)}: an instance of {own.name} (primitive "
-                    "... endprimitive), whose table synthesis does not read"
-                )
-        return ast.VisitAction.Advance
-
-    top.visit(look)
-
-
 def _gates(
     given: VerilogCells, names: Sequence[str], folder: Path
 ) -> tuple[dict[str, Mapping[str, Any]], dict[str, str]]:
     """Return each cell as gates, and what the front end says of those that it refuses."""
-    lines = [f'-I "{include}"' for include in given.include_dirs]
+    lines = [f'-I "{_copied(include)}"' for include in given.include_dirs]
     lines += [f"-D {name}={value}" if value else f"-D {name}" for name, value in given.defines.items()]
-    for number, file in enumerate(given.files):
-        copy = folder / f"models{number}" / file.name
-        copy.parent.mkdir()
-        copy.write_bytes(_CELLDEFINE.sub(b"", file.read_bytes()))
-        # What stands beside the file is included from there.
-        lines += [f'-I "{file.parent}"', f'"{copy.relative_to(folder)}"']
+    lines += [f'"{_copied(file)}"' for file in given.files] + [_TABLES]
     (folder / "models.f").write_text("\n".join(lines) + "\n", encoding="utf-8")
     tops = " ".join(f"--top {name}" for name in names)
     script = [f"read_slang -f models.f {tops} {' '.join(_READ)}", *_SCRIPT]
@@ -222,29 +231,72 @@ def _gates(
         run_tool([sys.executable, str(_SIDE), "script.ys"], folder, "Yosys")
     except SimulationError as error:
         if len(names) == 1:
-            return {}, {names[0]: _reason(given, str(error))}
+            return {}, {names[0]: _reason(str(error))}
         half = len(names) // 2
         found: dict[str, Mapping[str, Any]] = {}
         refused: dict[str, str] = {}
-        for number, part in enumerate((names[:half], names[half:])):
-            inner = folder / f"part{number}"
-            inner.mkdir()
-            own, more = _gates(given, part, inner)
+        for part in (names[:half], names[half:]):
+            own, more = _gates(given, part, folder)
             found |= own
             refused |= more
         return found, refused
-    file = folder / _GATES
-    modules = json.loads(file.read_text(encoding="utf-8"))["modules"]
-    file.unlink()
-    return {name: modules[name] for name in names}, {}
+    twice = _driven_twice(folder)
+    modules = json.loads((folder / _GATES).read_text(encoding="utf-8"))["modules"]
+    for file in (_GATES, _BEFORE):
+        (folder / file).unlink()
+    return {name: modules[name] for name in names if name not in twice}, twice
 
 
-def _reason(given: VerilogCells, said: str) -> str:
+def _driven_twice(folder: Path) -> dict[str, str]:
+    """Return cells with nets that several gates drive, and what is said of them.
+
+    A model may drive an input with what it is, through buffers.
+    """
+    found = _DRIVEN.findall((folder / _DRIVERS).read_text(encoding="utf-8"))
+    modules = json.loads((folder / _BEFORE).read_text(encoding="utf-8"))["modules"] if found else {}
+    twice: dict[str, str] = {}
+    for name, net, of_input in found:
+        if name not in modules:
+            continue
+        if not of_input:
+            twice[name] = f"{net} has several drivers"
+        elif not _is_itself(modules[name], net):
+            twice[name] = f"its input {net} is driven by the model, too"
+    return twice
+
+
+def _is_itself(module: Mapping[str, Any], pin: str) -> bool:
+    """Whether all that drives an input in a model is this input, through buffers."""
+    (own,) = module["ports"][pin]["bits"]
+    drivers: dict[_Bit, list[Mapping[str, Any]]] = {}
+    for cell in module["cells"].values():
+        for net in cell["connections"].get("Y", ()):
+            drivers.setdefault(net, []).append(cell)
+
+    def source(net: _Bit, around: frozenset[_Bit] = frozenset()) -> _Bit:
+        """Return the net or constant that a net is a copy of."""
+        driving = drivers.get(net, [])
+        if net == own or net in around or len(driving) != 1:
+            return net
+        return copied(driving[0], net, around | {net})
+
+    def copied(cell: Mapping[str, Any], net: _Bit, around: frozenset[_Bit]) -> _Bit:
+        kind, nets = cell["type"], cell["connections"]
+        neutral = {"$and": "1", "$or": "0", "$buf": ""}.get(kind)
+        if neutral is None:
+            return net
+        taken = {source(of, around) for of in (*nets["A"], *nets.get("B", ()))} - {neutral}
+        return taken.pop() if len(taken) == 1 else net
+
+    return all(copied(cell, "", frozenset()) == own for cell in drivers[own])
+
+
+def _reason(said: str) -> str:
     """Return the first error that Yosys reports, with the file that it means."""
     found = _REFUSED.search(said)
     if found is None:
         return said
-    place = "" if found["file"] is None else f"{given.files[int(found['file'])]}:{found['line']}: "
+    place = "" if found["file"] is None else f"{os.path.normpath(found['file'])}:{found['line']}: "
     return f"{place}{found['reason']}"
 
 
@@ -370,17 +422,27 @@ class _Cell:
 
     def _forced(self, found: re.Match[str], nets: Mapping[str, Sequence[_Bit]]) -> str:
         """Return what sets or resets a flip-flop whatever its clock does; "" if nothing does."""
-        if not found["reset"]:
+        if not found["reset"] or self._never(nets["L" if "L" in nets else "R"][0], found["reset"]):
             return ""
+        net = nets["L" if "L" in nets else "R"][0]
         if "L" in nets:
-            loaded = self._of(nets["AD"][0])
+            when, loaded = self._of(net), self._of(nets["AD"][0])
+            pin = when.operands[0] if when.operation == "not" else when
+            if pin.operation == "pin":
+                # What it would be loaded with at another time does not matter.
+                high = (found["reset"] == "P") == (when == pin)
+                loaded = _replaced(loaded, pin.name, _constant(int(high)))
             if loaded.operation != "const":
                 raise _UnclearError(f"a flip-flop that {_written(loaded)} is loaded into at no clock")
-            net, value = nets["L"][0], int(loaded.name)
+            value = int(loaded.name)
         else:
-            net, value = nets["R"][0], int(found["value"])
+            value = int(found["value"])
         forced = self._edge("set or reset", net, found["reset"])
         return f' {"preset" if value else "clear"} : "{_written(forced)}";'
+
+    def _never(self, net: _Bit, sign: str) -> bool:
+        """Whether a signal that acts while it is high ("P") or low is a constant that does not."""
+        return self._of(net) == _constant(int(sign == "N"))
 
     def _edge(self, what: str, net: _Bit, sign: str) -> Expression:
         function = self._of(net)

@@ -329,6 +329,52 @@ SAFETY = (
     ),
 )
 
+MODELS = tuple(
+    _of_results(name, breaks, f"rtl_harness/design/{file}", old, new, f"tests/rtl_harness/logic/{test}")
+    for name, breaks, file, old, new, test in (
+        (
+            "table-edges-before-levels",
+            "rows with an edge go before those without",
+            "primitive_tables.py",
+            "return self._at_edge(pin, values, stored) if found is _NO_ROW else found",
+            "edge = self._at_edge(pin, values, stored)\n        return found if edge is None else edge",
+            "test_cell_library.py::test_functions_are_as_a_library_has_them",
+        ),
+        (
+            "table-from-everywhere",
+            "states that a table cannot come to are looked at",
+            "primitive_tables.py",
+            "found or {",
+            "{",
+            "test_cell_library.py::test_what_is_derived_does_what_the_models_do_in_an_untouched_simulator",
+        ),
+        (
+            "table-falls-for-rises",
+            "a falling edge is taken for a rising one",
+            "primitive_tables.py",
+            "{'pos' if rises else 'neg'}",
+            "{'neg' if rises else 'pos'}",
+            "test_cell_library.py::test_what_is_derived_does_what_the_models_do_in_an_untouched_simulator",
+        ),
+        (
+            "table-moving-notifiers",
+            "an input whose edges a table leaves out is taken for a notifier",
+            "primitive_tables.py",
+            "self._require_still_notifiers()\n",
+            "\n",
+            "test_cell_library.py::test_what_is_not_understood_is_named_once_each_with_the_reason",
+        ),
+        (
+            "drivers-unseen",
+            "of several drivers of a net the last one is believed",
+            "cell_library.py",
+            "name not in modules:",
+            "name:",
+            "test_cell_library.py::test_what_is_not_understood_is_named_once_each_with_the_reason",
+        ),
+    )
+)
+
 LOGIC_NETLIST = (
     *PULSES,
     *HOLDING,
@@ -338,4 +384,5 @@ LOGIC_NETLIST = (
     *UNTESTABLE,
     *LISTING,
     *SAFETY,
+    *MODELS,
 )

@@ -132,7 +132,8 @@ endmodule
 module FILL ();
 endmodule
 
-// Not understood.
+
+// With tables.
 primitive u_table (q, a);
   output q;
   input a;
@@ -149,6 +150,168 @@ module WITH_TABLE_BELOW (output Y, input A);
   FROM_TABLE u_t (n, A);
   not (Y, n);
 endmodule
+primitive u_mux (y, a, b, s);
+  output y;
+  input a, b, s;
+  table
+    0 ? 0 : 0;
+    1 ? 0 : 1;
+    ? 0 1 : 0;
+    ? 1 1 : 1;
+    0 0 x : 0;
+    1 1 x : 1;
+  endtable
+endprimitive
+primitive u_flop (q, clear, set, clock, data, notifier);
+  output q;
+  reg q;
+  input clear, set, clock, data, notifier;
+  initial q = 1'b0;
+  table
+    // clear set clock data notifier : before : after
+    ? 0 r 0 ? : ? : 0;
+    0 ? r 1 ? : ? : 1;
+    ? 0 * 0 ? : 0 : 0;  // less pessimism
+    0 ? * 1 ? : 1 : 1;
+    ? ? n ? ? : ? : -;
+    ? ? b * ? : ? : -;
+    1 0 ? ? ? : ? : 0;
+    (?0) 0 b ? ? : 0 : 0;
+    0 1 ? ? ? : ? : 1;
+    0 (?0) b ? ? : 1 : 1;
+    ? ? ? ? * : ? : x;
+  endtable
+endprimitive
+primitive u_falls (q, c, d, r);
+  output reg q;
+  input c, d, r;
+  table
+    f 0 ? : ? : 0;
+    (10) 1 ? : ? : 1;
+    p ? ? : ? : -;
+    ? * 0 : ? : -;
+    ? ? (?0) : ? : -;
+    ? ? 1 : ? : 0;
+  endtable
+endprimitive
+primitive u_toggle (q, c, e, r);
+  output reg q;
+  input c, e, r;
+  table
+    r 1 0 : 0 : 1;
+    r 1 0 : 1 : 0;
+    r 0 0 : ? : -;
+    r ? 1 : ? : 0;
+    f ? ? : ? : -;
+    ? * ? : ? : -;
+    ? ? * : ? : -;
+  endtable
+endprimitive
+primitive u_enabled (q, c, d, e);
+  output reg q;
+  input c, d, e;
+  table
+    r 0 ? : ? : 0;
+    r 1 ? : ? : 1;
+    f ? ? : ? : -;
+    ? * ? : ? : -;
+    ? ? * : ? : -;
+    ? ? 0 : ? : -;  // goes before edges
+  endtable
+endprimitive
+primitive u_never_reset (q, c);
+  output reg q;
+  input c;
+  initial q = 1'b0;
+  table
+    r : 0 : 1;
+    r : 1 : 0;
+    f : ? : -;
+  endtable
+endprimitive
+primitive u_latch (q, d, g, r);
+  output q;
+  reg q;
+  input d, g, r;
+  table
+    ? 0 0 : ? : -;
+    0 1 ? : ? : 0;
+    1 1 0 : ? : 1;
+    0 x ? : 0 : 0;
+    ? ? 1 : ? : 0;
+  endtable
+endprimitive
+module TABLE_MUX (output Y, input A, B, S);
+  u_mux u_y (Y, A, B, S);
+endmodule
+`define NONE
+`celldefine
+module TABLE_DFFR (Q, QN, C, D, RN, SE, SI);
+  output Q, QN;
+  input C, D, RN, SE, SI;
+  reg NOTIFIER;
+  supply0 none, low;
+  wire d, q;
+  u_mux `NONE u_d (d, D, SI, SE);
+  not (clear, RN);
+  u_flop
+    (q, clear,
+     none, C, d, NOTIFIER);
+  buf (Q, q), (unused, low);
+  not (QN, q);
+  specify
+    $setuphold (posedge C, D, 0, 0, NOTIFIER);
+  endspecify
+endmodule
+`endcelldefine
+module TABLE_DFFS (output Q, input C, D, SN);
+  reg NOTIFIER;
+  supply1 high;
+  wire set, inverted;
+  nand (set, SN, high);
+  // Stored inverted.
+  u_flop u_q (inverted, set, 1'b0, C, n, NOTIFIER), u_unused (x, 1'b0, 1'b0, C, D, NOTIFIER);
+  u_table \is.this.named? (n, D);
+  not (Q, inverted);
+endmodule
+module TABLE_FALLS (output Q, input CN, D, R);
+  u_falls u_q (Q, CN, D, R);
+endmodule
+module TABLE_TOGGLE (output Q, input C, E, R);
+  u_toggle u_q (Q, C, E, R);
+endmodule
+module TABLE_ENABLED (output Q, input C, D, E);
+  u_enabled u_q (Q, C, D, E);
+endmodule
+module NEVER_RESET (output Q, input C);
+  u_never_reset u_q (Q, C);
+endmodule
+module TABLE_LATCH (output Q, input G, D, R);
+  u_latch u_q (Q, D, G, R);
+endmodule
+module TABLE_GATE (output GCK, input CK, EN);
+  wire open, l;
+  not (open, CK);
+  u_latch u_l (l, EN, open, 1'b0);
+  and (GCK, CK, l);
+endmodule
+
+`ifdef NOT_FOR_VERILATOR
+module DELAYED_MUX (output Y, input A, B, S);
+  u_mux (strong1, pull0) #(0.1, 0.2) u_y (Y, A, B, S);
+endmodule
+module DELAYED_FALLS (output Q, input CN, D, R);
+  u_falls #1 (Q, CN, D, R);
+endmodule
+module DRIVES_BACK (output Y, input A, B);
+  and (Y, A, B);
+  wire a;
+  buf (a, A);
+  buf (A, a);
+endmodule
+`endif
+
+// Not understood.
 module SET_AND_RESET (output reg Q, input C, D, R, S);
   always @(posedge C or negedge R or negedge S)
     if (!R) Q <= 1'b0;
@@ -199,3 +362,70 @@ module POWER (output Y, input A);
   assign Y = A;
 endmodule
 `endif
+module TABLE_SET_AND_RESET (output Q, input C, D, R, S);
+  reg NOTIFIER;
+  u_flop u_q (Q, R, S, C, D, NOTIFIER);
+endmodule
+primitive u_both_edges (q, c, d);
+  output reg q;
+  input c, d;
+  table
+    * 0 : ? : 0;
+    * 1 : ? : 1;
+    ? * : ? : -;
+  endtable
+endprimitive
+module BOTH_EDGES (output Q, input C, D);
+  u_both_edges u_q (Q, C, D);
+endmodule
+primitive u_gap (q, c, d);
+  output reg q;
+  input c, d;
+  table
+    r 0 : ? : 0;
+    r 1 : ? : 1;
+    f ? : ? : -;
+    0 * : ? : -;
+  endtable
+endprimitive
+module GAP (output Q, input C, D);
+  u_gap u_q (Q, C, D);
+endmodule
+primitive u_still (q, c, d);
+  output reg q;
+  input c, d;
+  table
+    r 0 : ? : 0;
+    r 1 : ? : 1;
+    f ? : ? : -;
+  endtable
+endprimitive
+module STILL (output Q, input C, D);
+  u_still u_q (Q, C, D);
+endmodule
+`define OF_A_MACRO u_mux u_y (Y, A, B, S);
+module BY_MACRO (output Y, input A, B, S);
+  `OF_A_MACRO
+endmodule
+module PULLED (output Y, input A);
+  tri1 n;
+  and (Y, A, n);
+endmodule
+module DRIVEN_TWICE (output Y, input A, B);
+  wire n;
+  assign n = A;
+  assign n = B;
+  buf (Y, n);
+endmodule
+module DRIVES_INPUT (output Y, input A, B);
+  and (Y, A, B);
+  not (A, B);
+endmodule
+module JOINS_INPUTS (output Y, input A, B);
+  and (Y, A, B);
+  assign A = B;
+endmodule
+module TIES_INPUT (output Y, input A, B);
+  and (Y, A, B);
+  assign A = 1'b1;
+endmodule
