@@ -28,7 +28,7 @@ class PrimitiveError(Exception):
 
 
 @dataclass(frozen=True)
-class Table:
+class PrimitiveTable:
     """A primitive's table.
 
     Attributes:
@@ -46,17 +46,17 @@ class Table:
     stores: bool
 
 
-def table_of(primitive: Any) -> Table:  # noqa: ANN401
+def table_of(primitive: Any) -> PrimitiveTable:  # noqa: ANN401
     """Return the table of a primitive, a symbol of slang."""
     ports = [str(own.name) for own in primitive.ports]
     rows = tuple(
         (_symbols(own.inputs.lower()), own.state.strip("\0").lower(), own.output.lower())
         for own in primitive.table
     )
-    return Table(str(primitive.name), ports[0], tuple(ports[1:]), rows, bool(primitive.isSequential))
+    return PrimitiveTable(str(primitive.name), ports[0], tuple(ports[1:]), rows, bool(primitive.isSequential))
 
 
-def module_of(table: Table, name: str) -> str:
+def module_of(table: PrimitiveTable, name: str) -> str:
     """Return a module that does what a table does, on one line, its ports in the order of the primitive's.
 
     Where a combinational table gives x, or a sequential one both sets and resets, the module gives 0.
@@ -77,7 +77,7 @@ def module_of(table: Table, name: str) -> str:
     return f"module {name} ({kind} {_OUTPUT}, {pins}); {body} endmodule"
 
 
-def _names(table: Table) -> list[str]:
+def _names(table: PrimitiveTable) -> list[str]:
     """Return the inputs of the module; those of the primitive may be names of any kind."""
     return [f"i{number}" for number in range(len(table.inputs))]
 
@@ -124,7 +124,7 @@ def _values(count: int) -> Iterator[tuple[int, ...]]:
         yield tuple(number >> place & 1 for place in range(count))
 
 
-def _combinational(table: Table) -> str:
+def _combinational(table: PrimitiveTable) -> str:
     ones = {
         values
         for values in _values(len(table.inputs))
@@ -136,7 +136,7 @@ def _combinational(table: Table) -> str:
 class _Sequential:
     """A sequential table, played from every state that it can come to."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: PrimitiveTable) -> None:
         self.table = table
         self.count = len(table.inputs)
         # What is stored after an input came to its value, by the input, all values and what was stored.
