@@ -72,7 +72,7 @@ BOUNDARY = (
         "dead-by-byte",
         "a byte of which some bits are dead is dead as a whole",
         f"{CPP}/boundary.cpp",
-        " && !(byte.mask & ~found->second)",
+        " && !(byte.mask & ~found->mask)",
         "",
         f"{BOUNDARIES}::test_of_a_byte_the_dead_bits_alone_are_dead",
     ),

@@ -4,6 +4,7 @@
 #include "boundary.h"
 
 #include <algorithm>
+#include <stdexcept>
 
 Boundary::Boundary(GoldenRun& run, const AlarmFilter& alarms, const Boundaries& given)
     : run_(run),
@@ -18,8 +19,17 @@ Boundary::Boundary(GoldenRun& run, const AlarmFilter& alarms, const Boundaries& 
     unsettled_.emplace_back(given.unsettled + given.unsettled_first[i], given.unsettled + given.unsettled_first[i + 1]);
     for (int kind = 0; kind < 2; ++kind) {
       const DeadBits& bits = given.dead[kind];
-      auto& found = dead_[kind].emplace_back();
-      for (uint64_t k = bits.first[i]; k < bits.first[i + 1]; ++k) found[bits.bits[k].offset] |= bits.bits[k].mask;
+      Difference& found = dead_[kind].emplace_back();
+      found.reserve(bits.first[i + 1] - bits.first[i]);
+      for (uint64_t k = bits.first[i]; k < bits.first[i + 1]; ++k) {
+        const ByteDifference& byte = bits.bits[k];
+        if (!found.empty() && found.back().offset == byte.offset) {
+          found.back().mask |= byte.mask;
+        } else {
+          found.push_back(byte);
+        }
+      }
+      if (!std::is_sorted(found.begin(), found.end(), by_offset)) throw std::runtime_error("dead bits do not ascend");
     }
   }
   for (size_t q = 0; q < queues_.size(); ++q) {
@@ -69,8 +79,8 @@ const Boundary::Dead& Boundary::dead(uint64_t awaited) const {
 }
 
 bool Boundary::is_dead(const ByteDifference& byte, const Dead& dead, size_t i) {
-  const auto found = dead[i].find(byte.offset);
-  return found != dead[i].end() && !(byte.mask & ~found->second);
+  const auto found = std::lower_bound(dead[i].begin(), dead[i].end(), byte, by_offset);
+  return found != dead[i].end() && found->offset == byte.offset && !(byte.mask & ~found->mask);
 }
 
 bool Boundary::is_turned(const ByteDifference& byte, const Difference& d, size_t i) const {

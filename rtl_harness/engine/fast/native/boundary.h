@@ -34,8 +34,8 @@ class Boundary {
  private:
   bool is_external(uint64_t offset) const;
   bool is_settled(uint64_t offset, size_t i) const;
-  // Bits of a byte, by boundary.
-  using Dead = std::vector<std::unordered_map<uint64_t, uint32_t>>;
+  // By boundary, ascending: made for each input, of some thousand bytes at each of many boundaries.
+  using Dead = std::vector<Difference>;
 
   // What is dead in runs of which these alarms are awaited.
   const Dead& dead(uint64_t awaited) const;

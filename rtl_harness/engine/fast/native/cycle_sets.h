@@ -15,6 +15,12 @@ struct CycleSet {
   bool at(size_t place) const { return word[place / 64] >> place % 64 & 1; }
 };
 
+inline bool operator==(const CycleSet& x, const CycleSet& y) {
+  uint64_t differing = 0;
+  for (size_t k = 0; k < kSetWords; ++k) differing |= x.word[k] ^ y.word[k];
+  return differing == 0;
+}
+
 inline bool any(const CycleSet& x) {
   uint64_t found = 0;
   for (size_t k = 0; k < kSetWords; ++k) found |= x.word[k];

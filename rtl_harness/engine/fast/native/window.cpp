@@ -7,6 +7,7 @@
 #include <functional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "bit_parallel.h"
 
@@ -22,18 +23,22 @@ Window::Window(GoldenRun& golden, const Network& network)
     : run_(golden), network_(network), row_bytes_(golden.registers().bytes()), rows_(kWindowCycles * row_bytes_) {
   golden_.resize(network.nets);
   alarms_.resize(kWindowCycles);
+  changed_.resize(network.nets);
   observed_.resize(network.nets);
   writing_.resize(network.writes.size());
   read_addresses_.assign(network.reads.size(), std::vector<uint64_t>(kWindowCycles));
   touched_.resize(network.memories.size());
-  columns_.resize(row_bytes_);
+  columns_.resize((row_bytes_ + 7) / 8);
+  held_.resize(columns_.size());
   std::fill_n(golden_[1].word, kSetWords, ~uint64_t{0});
   ones_.assign(network.nets, 0);
   zeros_.assign(network.nets, 0xff);
   note_values(1);
   for (const Memory& memory : network.memories) positions_.push_back(golden.memories().position(memory.offset));
-  for (size_t i = 0; i < network.flip_flops.size(); ++i) {
-    columns_[golden.registers().position(network.flip_flops[i].offset)].push_back(static_cast<int32_t>(i));
+  for (const FlipFlop& f : network.flip_flops) {
+    const size_t position = golden.registers().position(f.offset);
+    columns_[position / 8].push_back({f.q, static_cast<int32_t>(8 * (position % 8)) + f.bit});
+    note_values(f.q);
   }
 }
 
@@ -45,6 +50,8 @@ void Window::load(uint64_t first, uint64_t end) {
     run_.registers().gather(run_.cursor().state(), rows_.data() + place * row_bytes_);
     alarms_[place] = run_.cursor().outputs.alarms;
   }
+  // Before the first window nothing is known of any net.
+  std::fill(changed_.begin(), changed_.end(), static_cast<uint8_t>(loads_ == 0));
   transpose();
   for (std::vector<uint64_t>& words : touched_) words.clear();
   for (const Gate& g : network_.gates) {
@@ -66,8 +73,12 @@ void Window::load(uint64_t first, uint64_t end) {
   }
 }
 
+// What a gate gives for the inputs of the window before is known.
 void Window::evaluate(const Gate& g) {
+  if (!(changed_[g.a] | changed_[g.b] | changed_[g.s])) return;
+  const CycleSet before = golden_[g.y];
   evaluate_all(g.operation, golden_[g.y], golden_[g.a], golden_[g.b], golden_[g.s], ones_[g.y], zeros_[g.y]);
+  changed_[g.y] = loads_ == 0 || !(golden_[g.y] == before);
 }
 
 void Window::note_values(int32_t net) {
@@ -75,34 +86,34 @@ void Window::note_values(int32_t net) {
   zeros_[net] = zeros(golden_[net]);
 }
 
-// Turn the bytes of each cycle into the sets of each flip-flop: 64 cycles by 64 bits at a time.
+// Turn the bytes of each cycle into the sets of each flip-flop: 64 cycles by 64 bits at a time. Words next to each other
+// share the lines of their rows; one that holds what it held throughout the window before says nothing new.
 void Window::transpose() {
-  uint64_t block[64];
-  for (size_t position = 0; position < row_bytes_; position += 8) {
-    const size_t width = std::min<size_t>(8, row_bytes_ - position);
+  uint64_t block[kSetWords][64];
+  for (size_t word = 0; word < columns_.size(); ++word) {
+    const size_t position = 8 * word, width = std::min<size_t>(8, row_bytes_ - position);
+    const char* from = rows_.data() + position;
+    uint64_t changes = 0;
     for (size_t k = 0; k < kSetWords; ++k) {
-      const char* from = rows_.data() + 64 * k * row_bytes_ + position;
-      uint64_t changed = 0;
       for (size_t i = 0; i < 64; ++i, from += row_bytes_) {
-        block[i] = 0;
-        std::memcpy(&block[i], from, width);
-        changed |= block[i] ^ block[0];
-      }
-      if (changed) {
-        transpose_bits(block);
-      } else {
-        const uint64_t row = block[0];
-        for (size_t i = 0; i < 64; ++i) block[i] = -(row >> i & 1);
-      }
-      for (size_t byte = 0; byte < width; ++byte) {
-        for (const int32_t i : columns_[position + byte]) {
-          const FlipFlop& f = network_.flip_flops[i];
-          golden_[f.q].word[k] = block[8 * byte + f.bit];
-        }
+        block[k][i] = 0;
+        std::memcpy(&block[k][i], from, width);
+        changes |= block[k][i] ^ block[0][0];
       }
     }
+    const std::optional<uint64_t> constant = changes ? std::nullopt : std::optional(block[0][0]);
+    if (constant && constant == held_[word]) continue;
+    held_[word] = constant;
+    for (size_t k = 0; k < kSetWords; ++k) transpose_bits(block[k]);
+    for (const Column& column : columns_[word]) {
+      CycleSet now;
+      for (size_t k = 0; k < kSetWords; ++k) now.word[k] = block[k][column.bit];
+      if (now == golden_[column.net]) continue;
+      golden_[column.net] = now;
+      changed_[column.net] = 1;
+      note_values(column.net);
+    }
   }
-  for (const FlipFlop& f : network_.flip_flops) note_values(f.q);
 }
 
 uint64_t Window::address(const MemoryPort& port, size_t place) const {
@@ -125,7 +136,9 @@ void Window::read(int32_t number) {
   const MemoryPort& port = network_.reads[number];
   const int32_t* const data = network_.data(port);
   const size_t bytes = (port.data + 7) / 8;
-  for (int32_t i = 0; i < port.data; ++i) golden_[data[i]] = {};
+  std::vector<CycleSet> before;
+  before.reserve(port.data);
+  for (int32_t i = 0; i < port.data; ++i) before.push_back(std::exchange(golden_[data[i]], CycleSet{}));
   uint64_t held = ~uint64_t{0};
   std::vector<char> word(bytes);
   size_t begin = 0;
@@ -157,7 +170,10 @@ void Window::read(int32_t number) {
     }
   }
   close(cycles_);
-  for (int32_t i = 0; i < port.data; ++i) note_values(data[i]);
+  for (int32_t i = 0; i < port.data; ++i) {
+    note_values(data[i]);
+    changed_[data[i]] |= !(golden_[data[i]] == before[i]);
+  }
 }
 
 void Window::note_writes() {

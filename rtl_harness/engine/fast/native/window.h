@@ -7,6 +7,8 @@
 #ifndef RESIL_VERILATED_WINDOW_H
 #define RESIL_VERILATED_WINDOW_H
 
+#include <optional>
+
 #include "cycle_sets.h"
 #include "difference.h"
 #include "golden_run.h"
@@ -49,6 +51,11 @@ class Window {
   const std::vector<uint64_t>& touched(int32_t memory) const { return touched_[memory]; }
 
  private:
+  // A flip-flop: its net, and its bit among 8 bytes of a row.
+  struct Column {
+    int32_t net, bit;
+  };
+
   void transpose();
   void read(int32_t number);
   void note_writes();
@@ -65,6 +72,7 @@ class Window {
   uint64_t loads_ = 0;
   std::vector<CycleSet> golden_;
   std::vector<uint8_t> ones_, zeros_;  // of nets, a bit for each word of their sets: it holds a 1, a 0
+  std::vector<uint8_t> changed_;       // of nets: the set is not that of the window before
   std::vector<uint8_t> observed_;
   std::vector<CycleSet> writing_;
   CycleSet undefined_{};
@@ -72,7 +80,8 @@ class Window {
   std::vector<std::vector<uint64_t>> read_addresses_;      // of read ports, by place
   std::vector<std::vector<uint64_t>> touched_;
   std::vector<uint64_t> positions_;                        // of memories in the history's image
-  std::vector<std::vector<int32_t>> columns_;              // flip-flops by byte of a row
+  std::vector<std::vector<Column>> columns_;               // by 8 bytes of a row
+  std::vector<std::optional<uint64_t>> held_;              // value of these bytes, if they had one in all cycles
 };
 
 #endif
