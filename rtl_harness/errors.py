@@ -45,12 +45,12 @@ class AuditError(SimulationError):
     """An early stop was wrong: the engine's answers cannot be trusted.
 
     Attributes:
-        fault: The fault whose run to the end contradicts what was answered.
+        fault: The fault whose run to the end contradicts what was answered; None if a golden run does.
     """
 
-    def __init__(self, message: str, fault: Fault, field: str = "") -> None:
+    def __init__(self, message: str, fault: Fault | None, field: str = "") -> None:
         super().__init__(message, field)
         self.fault = fault
 
-    def __reduce__(self) -> tuple[type[AuditError], tuple[str, Fault, str]]:
+    def __reduce__(self) -> tuple[type[AuditError], tuple[str, Fault | None, str]]:
         return AuditError, (str(self), self.fault, self.field)

@@ -14,6 +14,7 @@ from resil.stats.plans import Batch, PlanStep, SamplingPlan, next_step
 from resil.stats.strata import Strata
 
 IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
 
 BLOCKS = ("cc", "dma", "wd", "mac", "ao", "sb", "cpm")
 
@@ -41,9 +42,17 @@ class Population:
         return self.truth / float(self.strata.weights.sum())
 
     def play(
-        self, plan: SamplingPlan, seed: int, foreseen: Foreseen | None = None
+        self,
+        plan: SamplingPlan,
+        seed: int,
+        foreseen: Foreseen | None = None,
+        factors: FloatArray | None = None,
     ) -> tuple[PlanStep, list[Batch]]:
-        """Play a plan to its end, drawing without replacement; without a pilot if something is foreseen."""
+        """Play a plan to its end, drawing without replacement; without a pilot if something is foreseen.
+
+        With `factors`, shape (inputs,), faults are spread evenly over inputs, whose rates are so many times
+        the population's; draws are with replacement.
+        """
 
         def following(done: Sequence[Batch]) -> PlanStep:
             if foreseen is None:
@@ -55,10 +64,20 @@ class Population:
         good, bad = self.strata.sizes - self.bad, self.bad.copy()
         while (step := following(done)).stage != "done":
             n = step.injections
+            if factors is not None:
+                done.append(_over_inputs(rng, self.bad / self.strata.sizes, n, factors))
+                continue
             events = without_replacement(rng, bad, good, n)
             bad, good = bad - events, good - (n - events)
             done.append(Batch.of(n, events))
         return step, done
+
+
+def _over_inputs(rng: np.random.Generator, rates: FloatArray, n: IntArray, factors: FloatArray) -> Batch:
+    each = np.array([rng.multinomial(count, np.full(len(factors), 1.0 / len(factors))) for count in n]).T
+    events = rng.binomial(each, np.minimum(rates * factors[:, None], 1.0))
+    inputs = {label: (each[label], events[label]) for label in range(len(factors))}
+    return Batch.of(n, events.sum(axis=0), inputs=inputs)
 
 
 def without_replacement(rng: np.random.Generator, bad: IntArray, good: IntArray, n: IntArray) -> IntArray:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a pilot is worth where a sensitivity model foresees the rates: injections and steps to a margin.
 
-Run as `python -m benchmarks.statistics.foreseen [--runs 1000] [--margin 0.1]` from the root of the project.
+Run as `python -m benchmarks.statistics.foreseen [--runs 1000] [--margin 0.1] [--inputs 64]` from the root of
+the project.
 The truth of each network and size is what was observed in each block and kind of storage; what is foreseen of
 it is learnt from the other networks alone (`left_out` of the shipped model). Then come predictions that are
 wrong on purpose.
@@ -11,7 +12,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -89,6 +90,8 @@ def main() -> None:
     )
     parser.add_argument("--runs", type=int, default=1000, help="of each kind, over all networks and targets")
     parser.add_argument("--margin", type=float, default=0.1)
+    parser.add_argument("--inputs", type=int, default=0, help="the total is of inputs like so many")
+    parser.add_argument("--variation", type=float, default=0.25, help="of inputs, over their mean")
     options = parser.parse_args()
     known = list(cases())
     print(f"{len(known)} networks on targets, margin {options.margin:.0%}")
@@ -105,7 +108,12 @@ def main() -> None:
                 relative=True,
                 pilot=0 if changed(case, how) else PILOT,
             )
-            step, done = case.population.play(plan, run, changed(case, how))
+            guess, factors = changed(case, how), None
+            if options.inputs:
+                shape = 1.0 / options.variation**2
+                factors = np.random.default_rng([7, run]).gamma(shape, 1.0 / shape, options.inputs)
+                guess = guess and replace(guess, inputs=options.inputs)
+            step, done = case.population.play(plan, run, guess, factors)
             assert step.design is not None
             found = total_interval(
                 case.population.strata, step.design, done[step.counts_from :], step.confidence

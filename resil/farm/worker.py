@@ -87,9 +87,9 @@ def _ready_for(order: Order) -> _Ready:
         bench = preparing.prepare(campaign, Progress(silent))
         order.identity.require(bench.identity.definition, "this worker")
         engines = [stack.enter_context(bench.engine(place)) for place in range(len(bench.inputs))]
-        goldens = [engine.golden() for engine in engines]
         for engine in engines:
             engine.expect(order.expected, engines[0])
+        goldens = [engine.golden() for engine in engines]
         population = campaign_population(campaign, bench, goldens)
         _ready[digest] = _Ready(bench, engines, goldens, population, stack.pop_all())
     return _ready[digest]

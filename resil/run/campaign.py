@@ -128,6 +128,9 @@ def run_campaign(
         began, built = time.monotonic(), progress.built_seconds
         with progress.working("running without a fault"):
             engines = [stack.enter_context(bench.engine(position)) for position in range(len(bench.inputs))]
+            # A pilot is small, an input has a part: what makes all injections fast is made once, for all.
+            for engine in engines:
+                engine.expect(campaign.faults.injections, engines[0])
             goldens = golden_runs(bench, engines)
             # What an input costs by itself: neither builds, made once, nor a comparison made of all at once.
             golden_seconds = time.monotonic() - began - (progress.built_seconds - built)
@@ -317,9 +320,6 @@ class _CampaignRun:
         found = self.stored()
         self._audits = Audits(self._folder, engines)
         self._audit_kept()
-        # A pilot is small, an input has a part: what makes all injections fast is made once, for all of them.
-        for engine in engines:
-            engine.expect(self._campaign.faults.injections, engines[0])
         before = 0
         while (plan := sampling.wanted) is not None:
             missing = plan.missing(found.injections)

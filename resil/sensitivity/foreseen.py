@@ -67,4 +67,5 @@ def foresee(
         bits[part] = bits.get(part, 0) + own
     parts = [(stratum.block, stratum.kind) for stratum in population.strata]
     found = np.array([sums[part] / bits[part] for part in parts])
-    return Foreseen(found[:, outcome_index(campaign.hazardous)].sum(axis=1), costs_of(found))
+    inputs = len(bench.inputs) if campaign.over_inputs else 0
+    return Foreseen(found[:, outcome_index(campaign.hazardous)].sum(axis=1), costs_of(found), inputs)

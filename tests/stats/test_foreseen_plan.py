@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -86,3 +88,32 @@ def test_costs_go_by_outcomes() -> None:
     masked, critical = costs_of([[1, 0, 0, 0, 0, 0], [0, 0, 0, 1, 0, 0]])
     assert masked == 1.0
     assert critical > 10.0
+
+
+def test_a_total_over_inputs_leaves_room_for_how_they_differ() -> None:
+    """Without it most campaigns walked through all golden runs twice: the first look fell short."""
+    case, asked = population(), plan(200_000, margin=0.15)
+    firsts = [
+        int(foreseen_step(case.strata, replace(foreseen(), inputs=inputs), asked, 1, []).injections.sum())
+        for inputs in (0, 1, 256, 64, 32)
+    ]
+    assert firsts[0] == firsts[1] < firsts[2] < firsts[3] < firsts[4]
+    steps, inside = {0: 0, 64: 0}, 0
+    for seed in range(30):
+        factors = np.random.default_rng(seed).gamma(25.0, 1.0 / 25.0, 64)
+        for inputs in steps:
+            found, done = case.play(asked, seed, replace(foreseen(), inputs=inputs), factors)
+            steps[inputs] += len(done)
+        assert found.total is not None
+        inside += found.total.lo <= case.truth <= found.total.hi
+    assert steps[64] <= 38 < 45 <= steps[0]
+    assert inside >= 27
+
+
+def test_an_absolute_margin_leaves_the_same_room() -> None:
+    case = population()
+    asked = plan(margin=0.15)
+    absolute = replace(asked, margin=0.15 * case.truth, relative=False)
+    given = replace(foreseen(), inputs=64)
+    one, other = (foreseen_step(case.strata, given, own, 1, []).injections.sum() for own in (asked, absolute))
+    assert one == pytest.approx(other, rel=0.06)

@@ -15,6 +15,7 @@ from resil.rtl_harness.engine.fast.audit_sample import light
 from resil.rtl_harness.engine.fast.concurrent_simulator import HELD, ConcurrentSimulator
 from resil.rtl_harness.engine.fast.confirmed_answers import confirmed
 from resil.rtl_harness.engine.fast.exit_trial import close_wrong_exits
+from resil.rtl_harness.engine.fast.exits import Exits
 from resil.rtl_harness.engine.fast.fault_effect import EffectReader
 from resil.rtl_harness.engine.fast.gates.circuit import circuit_of
 from resil.rtl_harness.engine.fast.gates.moments import UnsupportedError
@@ -236,7 +237,7 @@ class Acceleration:
                 stay = [] if model.injector.pause else self._alarm_storage(circuit)
                 if golden.exits is not None:
                     golden.exits.find_dead(circuit, model.alarms if stay else None)
-                    self._notes += close_wrong_exits(model, golden.run.end, golden.exits, self._random)
+                    self._try_exits(golden.exits)
                 model.injector.spend(stay)
                 self._run_known = True
         except (UnsupportedError, GatesError) as error:
@@ -259,6 +260,24 @@ class Acceleration:
             reader,
             lambda fault: singles.inject(fault, self._shortcuts & ~IN_SWEEPS),
         )
+
+    def _try_exits(self, exits: Exits) -> None:
+        """Close the exits at which what is dead matters after all.
+
+        Of inputs with which operations end in the same cycles the same is dead: some are tried for all.
+
+        Raises:
+            AuditError: If it matters, and inputs have been answered for which that was not tried.
+        """
+        run = self._golden.run
+        said = "exits", run.operation_ends, run.end.end_cycle
+        untried = self._shared.untried(said)
+        if not self._shared.tries(said):
+            return
+        wrong = close_wrong_exits(self._model, run.end, exits, self._random)
+        if wrong and untried:
+            raise AuditError(f"{wrong[0]}; {untried} inputs before were not tried", None, "exits")
+        self._notes += wrong
 
     def _alarm_storage(self, circuit: Circuit) -> list[AlarmBit]:
         """Return the bits of the design's own storage that do nothing but keep alarms up.

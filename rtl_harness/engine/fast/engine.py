@@ -179,7 +179,8 @@ class VerilatorEngine:
     def _golden(self) -> GoldenPass:
         if self._passed is None:
             leave = bool(self.shortcuts & Shortcut.LEAVE)
-            passed = GoldenPass(self._model, self._limits.golden_limit, leave)
+            tried = self._shared.tries("state")
+            passed = GoldenPass(self._model, self._limits.golden_limit, leave, tried)
             if (allowed := self._allowed(passed.run)) is not None:
                 self._model.injector.allow(allowed)
             if self._limits.until_detection:
@@ -223,7 +224,8 @@ class VerilatorEngine:
 
         Args:
             faults: Of this engine and of those for other inputs together, which share what is made.
-            first: One of these, if audits are shared with it; before the first answer.
+            first: One of these, if audits and trials are shared with it; before the first answer, and the
+                golden run if its trials are to be shared.
         """
         self._wanted.faults = max(self._wanted.faults, faults)
         fresh = self._made_sample is None and self._made_acceleration is None

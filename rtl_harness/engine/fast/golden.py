@@ -26,6 +26,8 @@ class GoldenPass:
         model: The compiled design.
         limit: Cycles after which it counts as not finishing.
         leave: Whether runs may leave the RTL, if the workload's tail answers for them.
+        tried: Try what elaboration and synthesis say of the design: which storage it has, and what of it
+            decides nothing. It does not depend on what runs, so one input may answer for others.
 
     Attributes:
         run: The golden run.
@@ -38,7 +40,7 @@ class GoldenPass:
         SimulationError: If the design does not finish, or has state that elaboration did not find.
     """
 
-    def __init__(self, model: CompiledModel, limit: int, leave: bool) -> None:
+    def __init__(self, model: CompiledModel, limit: int, leave: bool, tried: bool = True) -> None:
         self._model = model
         self.notes: list[str] = []
         stop = model.injector.golden(limit, several=model.workload.inferences > 1)
@@ -46,10 +48,11 @@ class GoldenPass:
         end = run.end
         self.contents = model.map.contents(model.injector.cursor)
         self.exits = self._made_exits(end) if leave else None
-        check_state_is_whole(model, end)
-        AbsentStorage(model.elaboration.sites, model.map, model.start, partial(_ended, model), end).check(
-            model.name
-        )
+        if tried:
+            check_state_is_whole(model, end)
+            AbsentStorage(model.elaboration.sites, model.map, model.start, partial(_ended, model), end).check(
+                model.name
+            )
         if pause := model.injector.pause:
             early = tuple(rise for rise in end.alarms if rise.cycle < pause)
             end = replace(end, first=model.end(model.injector.seek(pause), True, pause, early))

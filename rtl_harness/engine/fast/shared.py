@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -15,6 +16,9 @@ from resil.rtl_harness.engine.fast.watched_gates import watched_gates
 
 # Engines that keep their sweeps between calls.
 _KEPT = 16
+
+# What is said of a design, whatever its input, is tried on so many inputs, and then on one of so many.
+TRIED_FIRST, TRIED_EACH = 4, 8
 
 
 @dataclass
@@ -31,12 +35,26 @@ class Shared:
     engines: int = 1
     no_alarm_stays: bool = False
     _circuits: dict[object, Circuit] = field(default_factory=dict)
+    _asked: Counter[object] = field(default_factory=Counter)
     _gates_made: bool | None = None
 
     @property
     def many(self) -> bool:
         """Whether they are too many to keep what is fast to make again: sweeps of the NPU hold 60 MB each."""
         return self.engines > _KEPT
+
+    def tries(self, said: object) -> bool:
+        """Return whether what is said of the design, whatever its input, is tried on the next input, too.
+
+        A trial takes as long as a run without a fault or two: no less than an input with few injections.
+        """
+        place = self._asked[said]
+        self._asked[said] += 1
+        return place < TRIED_FIRST or place % TRIED_EACH == 0
+
+    def untried(self, said: object) -> int:
+        """Return on how many inputs it was not tried so far."""
+        return sum(place >= TRIED_FIRST and place % TRIED_EACH > 0 for place in range(self._asked[said]))
 
     def gates_are_made(self, model: CompiledModel) -> bool:
         """Return whether the gates of the design are there, so that nothing has to be built for sweeps."""

@@ -11,7 +11,7 @@ from resil.networks import zoo
 from resil.networks.compile import compile_network
 from resil.rtl_harness.design.elaboration import elaborate
 from resil.rtl_harness.design.target import load_target
-from resil.rtl_harness.engine.fast import exits
+from resil.rtl_harness.engine.fast import acceleration, exits, golden
 from resil.rtl_harness.engine.fast.audit_sample import EVERYTHING
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.engine.fast.liveness_cache import cached_dead_storage
@@ -19,7 +19,7 @@ from resil.rtl_harness.engine.fast.native.injector import Flip, Shortcut
 from resil.rtl_harness.engine.fast.native.library import Stop
 from resil.rtl_harness.engine.fast.native.sweep import BYTE, SweepEnd
 from resil.rtl_harness.engine.tail import Departure, Queue
-from resil.rtl_harness.errors import HarnessError, SimulationError
+from resil.rtl_harness.errors import AuditError, HarnessError, SimulationError
 from resil.rtl_harness.faults import Fault, Outcome, Seen
 from resil.rtl_harness.npu import tail as npu_tail
 from resil.rtl_harness.npu.workload import npu_workload
@@ -371,3 +371,57 @@ def test_what_waits_at_the_bus_when_an_operation_ends_is_not_dead():
         assert held
         assert all(mask == 0 for masks in held for mask in masks)
         assert all(mask == 0xFF for masks in free for mask in masks)
+
+
+def engines_of(target, elaboration, number):
+    """Engines of a campaign for so many inputs, which share what engines of one share."""
+    digits = zoo.load("digits")
+    compiled = compile_network(digits.path, "ethos-u55-32")
+    made = []
+    for place in range(number):
+        workload = npu_workload(compiled, digits.heldout_inputs[place])
+        made.append(VerilatorEngine(target, workload, elaboration, sweep=True))
+    for engine in made:
+        engine.expect(1000, made[0])
+    return made
+
+
+def test_what_is_said_of_the_design_is_tried_on_some_of_many_inputs(target, elaboration, monkeypatch):
+    tried = {"state": [], "absent": [], "exits": []}
+
+    def noted(module, name, where):
+        plain = getattr(module, name)
+        monkeypatch.setattr(module, name, lambda *args: tried[where].append(True) or plain(*args))
+
+    noted(golden, "check_state_is_whole", "state")
+    noted(golden.AbsentStorage, "check", "absent")
+    noted(acceleration, "close_wrong_exits", "exits")
+    found = []
+    for engine in engines_of(target, elaboration, 10):
+        with engine:
+            engine.prepare()
+        found.append([len(own) for own in tried.values()])
+    assert found == [[n] * 3 for n in (1, 2, 3, 4, 4, 4, 4, 4, 5, 5)]
+
+
+def test_a_trial_that_fails_after_inputs_without_one_withdraws_all_answers(target, elaboration, monkeypatch):
+    """Their answers rest on what it refutes."""
+    engines = engines_of(target, elaboration, 9)
+    for engine in engines[:8]:
+        with engine:
+            engine.prepare()
+    monkeypatch.setattr(acceleration, "close_wrong_exits", lambda *args: ["it does matter"])
+    with (
+        engines[8] as last,
+        pytest.raises(AuditError, match="it does matter; 4 inputs before were not tried"),
+    ):
+        list(last.run([Fault(0, 0)]))
+
+
+def test_a_trial_that_fails_on_an_early_input_is_a_note(target, elaboration, monkeypatch):
+    engines = engines_of(target, elaboration, 4)
+    monkeypatch.setattr(acceleration, "close_wrong_exits", lambda *args: ["it does matter"])
+    for engine in engines:
+        with engine:
+            engine.prepare()
+            assert engine.notes == ["it does matter"]
