@@ -111,17 +111,38 @@ def draw(seed: int, name: str, size: int, count: int, start: int = 0) -> IntArra
     """
     _check_size(size)
     if count < 0 or start < 0 or start + count > size:
-        raise ArgumentError(
-            f"stratum {name} has {size} members; draws {start} .. {start + count - 1} were asked for: "
-            "draw fewer, since sampling is without replacement",
-            "draws",
-        )
-    numbers = np.arange(start, start + count, dtype=np.uint64)
+        raise _too_many(name, size, start, start + count - 1)
+    return drawn(seed, name, size, np.arange(start, start + count, dtype=np.int64))
+
+
+def drawn(seed: int, name: str, size: int, numbers: npt.ArrayLike) -> IntArray:
+    """Return the draws with these numbers, as `draw` does of consecutive ones.
+
+    Args:
+        seed: Of the campaign.
+        name: Of the stratum.
+        size: Members of the population, at most 2^62.
+        numbers: Of the draws, in any order.
+
+    Returns:
+        Members, of the shape of `numbers`.
+
+    Raises:
+        ValueError: a number is not among 0 .. size-1, or the size is above 2^62.
+
+    Examples:
+        >>> drawn(1, "mac/ff", 10**12, [2, 0]).tolist() == draw(1, "mac/ff", 10**12, 3)[[2, 0]].tolist()
+        True
+    """
+    _check_size(size)
+    asked = np.asarray(numbers, dtype=np.int64)
+    if asked.size and not (int(asked.min()) >= 0 and int(asked.max()) < size):
+        raise _too_many(name, size, int(asked.min()), int(asked.max()))
     keys = _keys(seed, name, size)
     if size <= _SMALL:
         order = np.argsort(mix(np.arange(size, dtype=np.uint64) ^ keys[0]), kind="stable")
-        return order[start : start + count].astype(np.int64)
-    return _walk(numbers, size, keys).astype(np.int64)
+        return order[asked].astype(np.int64)
+    return _walk(asked.astype(np.uint64), size, keys).astype(np.int64)
 
 
 def uniforms(seed: int, name: str, count: int) -> npt.NDArray[np.float64]:
@@ -142,6 +163,14 @@ def uniforms(seed: int, name: str, count: int) -> npt.NDArray[np.float64]:
     keys = _keys(seed, name, 0)
     words = mix(mix(np.arange(count, dtype=np.uint64) ^ keys[0]) ^ keys[1])
     return (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
+
+
+def _too_many(name: str, size: int, first: int, last: int) -> ArgumentError:
+    return ArgumentError(
+        f"stratum {name} has {size} members; draws {first} .. {last} were asked for: draw fewer, since "
+        "sampling is without replacement",
+        "draws",
+    )
 
 
 def _check_size(size: int) -> None:

@@ -43,29 +43,32 @@ def read_clusters(section: Section) -> tuple[float, ...]:
     return tuple(shares[: int(max(value))])
 
 
-def cluster_bits(seed: int, stratum: str, shares: Sequence[float], start: int, room: IntArray) -> IntArray:
-    """Return the bits that draws `start`, `start + 1`, ... of a stratum flip.
+def cluster_bits(
+    seed: int, stratum: str, shares: Sequence[float], draws: IntArray, room: IntArray
+) -> IntArray:
+    """Return the bits that draws of a stratum flip.
 
     Args:
         seed: Of the campaign.
         stratum: Its name.
         shares: Part of the upsets that flip 1, 2, ... bits.
-        start: Number of the first draw.
+        draws: Their numbers, shape (draws,).
         room: For each draw, how many bits its word has from the site on.
     """
-    bits: IntArray = np.minimum(cluster_sizes(seed, stratum, shares, start, len(room)), room)
+    bits: IntArray = np.minimum(cluster_sizes(seed, stratum, shares, draws), room)
     return bits
 
 
-def cluster_sizes(seed: int, stratum: str, shares: Sequence[float], start: int, count: int) -> IntArray:
-    """Return the sizes of the clusters of `count` draws of a stratum, whatever room their words have.
+def cluster_sizes(seed: int, stratum: str, shares: Sequence[float], draws: IntArray) -> IntArray:
+    """Return the sizes of the clusters of draws of a stratum, whatever room their words have.
 
     The arguments are those of `cluster_bits`.
     """
-    if len(shares) == 1:
-        return np.ones(count, dtype=np.int64)
-    sizes: IntArray = categories(seed, f"{stratum} clusters", shares, count, start) + 1
-    return sizes
+    if len(shares) == 1 or not len(draws):
+        return np.ones(len(draws), dtype=np.int64)
+    first, last = int(draws.min()), int(draws.max())
+    sizes: IntArray = categories(seed, f"{stratum} clusters", shares, last + 1 - first, first) + 1
+    return sizes[draws - first]
 
 
 def declared_sizes(shares: Sequence[float]) -> list[int]:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from resil.campaign.clusters import cluster_bits
 from resil.campaign.fault_settings import BRIDGE, LOGIC, OPEN, PULSE, STUCK_AT, UPSET
 from resil.rtl_harness.faults import Fault
-from resil.stats.sampling import Stratum, draw
+from resil.stats.sampling import Stratum, drawn
 
 IntArray = npt.NDArray[np.int64]
 
@@ -86,14 +86,14 @@ class FaultStratum:
         return PERMANENT_NAMES[self.model][held]
 
     def draw(
-        self, seed: int, clusters: Sequence[float], start: int, count: int
+        self, seed: int, clusters: Sequence[float], draws: IntArray
     ) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray]:
-        """Return site, cycle, place of the input, size and held value of draws `start .. start + count - 1`.
+        """Return site, cycle, place of the input, size and held value of the draws with these numbers.
 
         An upset holds nothing, -1.
         """
         population = self.population
-        members = draw(seed, population.name, population.size, count, start)
+        members = drawn(seed, population.name, population.size, draws)
         within, moment, place = population.locate(members)
         piece = np.searchsorted(self.ends, within, side="right")
         before = np.concatenate(([0], self.ends[:-1]))[piece]
@@ -107,7 +107,7 @@ class FaultStratum:
             sites,
             cycle,
             place,
-            cluster_bits(seed, population.name, clusters, start, room),
+            cluster_bits(seed, population.name, clusters, draws, room),
             moment if self.stuck else np.full_like(moment, -1),
         )
 

@@ -25,21 +25,17 @@ from resil.stats.strata import Strata
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _DrawnPiece:
-    """Consecutive draws of a stratum that hold some injections.
+    """Draws of a stratum.
 
     Attributes:
         stratum: Its index.
         own: Places of these injections among all, shape (own,).
-        first: Number of the first draw.
-        count: Of draws.
-        at: Place of each of these injections among the draws, shape (own,).
+        draws: Numbers of the draws, shape (own,).
     """
 
     stratum: int
     own: IntArray
-    first: int
-    count: int
-    at: IntArray
+    draws: IntArray
 
 
 @dataclass(frozen=True)
@@ -82,9 +78,10 @@ class Population:
         for index in np.flatnonzero(counts).tolist():
             first, n = int(firsts[index]), int(counts[index])
             rows = found[:, at : at + n]
-            rows[0] = (np.arange(first, first + n)) * len(self.strata) + index
+            draws = np.arange(first, first + n)
+            rows[0] = draws * len(self.strata) + index
             rows[1] = index
-            rows[2:] = self.strata[index].draw(self.seed, self.clusters, first, n)
+            rows[2:] = self.strata[index].draw(self.seed, self.clusters, draws)
             at += n
         order = np.argsort(found[0], kind="stable")
         return FaultPlan(self.strata, *(column[order] for column in found))
@@ -98,8 +95,8 @@ class Population:
         found = np.empty((7, len(injections)), dtype=np.int64)
         found[0], found[1] = injections, self.owners(injections)
         for piece in self._pieces(injections):
-            drawn = self.strata[piece.stratum].draw(self.seed, self.clusters, piece.first, piece.count)
-            found[2:, piece.own] = np.stack(drawn)[:, piece.at]
+            drawn = self.strata[piece.stratum].draw(self.seed, self.clusters, piece.draws)
+            found[2:, piece.own] = np.stack(drawn)
         return FaultPlan(self.strata, *found)
 
     def cluster_sizes(self, injections: IntArray) -> IntArray:
@@ -111,8 +108,7 @@ class Population:
         if len(self.clusters) > 1:
             for piece in self._pieces(injections):
                 name = self.strata[piece.stratum].population.name
-                drawn = cluster_sizes(self.seed, name, self.clusters, piece.first, piece.count)
-                sizes[piece.own] = drawn[piece.at]
+                sizes[piece.own] = cluster_sizes(self.seed, name, self.clusters, piece.draws)
         return sizes
 
     def owners(self, injections: IntArray) -> IntArray:
@@ -122,14 +118,16 @@ class Population:
     def check(self, rows: pa.Table) -> str | None:
         """Say in what stored rows contradict the numbering; None if in nothing."""
         numbers = rows["injection"].to_numpy()
+        stored = {name: rows[name].to_numpy() for name in ("site", "cycle", "bits", "fault")}
         for piece in self._pieces(numbers):
             stratum = self.strata[piece.stratum]
-            if piece.first < 0 or piece.first + piece.count > stratum.population.size:
+            if piece.draws.min() < 0 or piece.draws.max() >= stratum.population.size:
                 return f"holds an injection that stratum {stratum.population.name} does not have"
-            site, cycle, _, bits, held = stratum.draw(self.seed, self.clusters, piece.first, piece.count)
-            fault = np.array([stratum.fault_name(own) for own in held.tolist()], dtype=object)
-            for column, expected in (("site", site), ("cycle", cycle), ("bits", bits), ("fault", fault)):
-                found, wanted = rows[column].to_numpy()[piece.own], expected[piece.at]
+            site, cycle, _, bits, held = stratum.draw(self.seed, self.clusters, piece.draws)
+            values, place = np.unique(held, return_inverse=True)
+            fault = np.array([stratum.fault_name(own) for own in values.tolist()], dtype=object)[place]
+            for column, wanted in (("site", site), ("cycle", cycle), ("bits", bits), ("fault", fault)):
+                found = stored[column][piece.own]
                 if (wrong := np.flatnonzero(found != wanted)).size:
                     at = wrong[0]
                     return (
@@ -143,8 +141,7 @@ class Population:
         draws, owner = np.divmod(injections, len(self.strata))
         for index in np.unique(owner).tolist():
             own = np.flatnonzero(owner == index)
-            first, last = int(draws[own].min()), int(draws[own].max())
-            yield _DrawnPiece(index, own, first, last + 1 - first, draws[own] - first)
+            yield _DrawnPiece(index, own, draws[own])
 
     def for_statistics(self, fit_per_bit: Mapping[str, float]) -> Strata:
         """Return the strata with their raw rates in FIT."""

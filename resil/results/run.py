@@ -136,9 +136,7 @@ class FinishedRun:
         campaign, sizes = self.summary.campaign, np.ones(len(rows), dtype=np.int64)
         draws = rows["injection"].to_numpy() // len(self.drawn.strata)
         for name, own in rows.groupby("stratum", observed=True).indices.items():
-            first, last = int(draws[own].min()), int(draws[own].max())
-            drawn = cluster_sizes(campaign.seed, str(name), campaign.clusters, first, last + 1 - first)
-            sizes[own] = drawn[draws[own] - first]
+            sizes[own] = cluster_sizes(campaign.seed, str(name), campaign.clusters, draws[own])
         return sizes
 
     def fit(self, by: Sequence[str] = (), outcomes: Collection[str] | None = None) -> pd.DataFrame:

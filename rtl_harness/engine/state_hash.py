@@ -17,7 +17,8 @@ that cycle, before the clock falls.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
 
 from resil.rtl_harness.design.sites import SiteTable
 from resil.rtl_harness.faults import digest
@@ -35,9 +36,16 @@ def pack_words(words: Iterable[int], width: int) -> bytes:
 
 def bit_place(sites: SiteTable, site: int) -> tuple[int, int]:
     """Return byte and bit of a fault site among the packed elements of a site table."""
-    index = sites.element_index(site)
-    before = sum(e.depth * ((e.width + 7) // 8) for e in sites.elements[:index])
-    found = sites[site]
+    return _place(sites, site, _starts(sites))
+
+
+def _starts(sites: SiteTable) -> list[int]:
+    """Return the first byte of each packed element."""
+    return [0, *accumulate(e.depth * ((e.width + 7) // 8) for e in sites.elements)]
+
+
+def _place(sites: SiteTable, site: int, starts: Sequence[int]) -> tuple[int, int]:
+    found, before = sites[site], starts[sites.element_index(site)]
     return before + found.word * ((found.element.width + 7) // 8) + found.bit // 8, found.bit % 8
 
 
@@ -46,9 +54,10 @@ def kept_mask(sites: SiteTable) -> bytes:
     if not sites.absent:
         return b""
     mask = bytearray(b"".join(pack_words([(1 << e.width) - 1] * e.depth, e.width) for e in sites.elements))
+    starts = _starts(sites)
     for run in sites.absent:
         for site in range(run.first, run.end):
-            byte, bit = bit_place(sites, site)
+            byte, bit = _place(sites, site, starts)
             mask[byte] &= ~(1 << bit)
     return bytes(mask)
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -52,7 +53,13 @@ def cached_dead_storage(
             settled=np.int64(found.settled),
         )
 
-    with np.load(cached_folder("dead", key, build) / _FILE) as kept:
+    return _read(cached_folder("dead", key, build) / _FILE)
+
+
+@lru_cache(maxsize=4)
+def _read(file: Path) -> DeadStorage:
+    with np.load(file) as kept:
         bits = np.zeros(len(kept["offsets"]), BYTE)
         bits["offset"], bits["mask"] = kept["offsets"], kept["masks"]
+        bits.flags.writeable = False
         return DeadStorage(np.split(bits, np.cumsum(kept["counts"])[:-1]), int(kept["settled"]))

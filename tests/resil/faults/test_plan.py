@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from resil.campaign.fault_settings import FaultSettings
 from resil.campaign.sampling_settings import SamplingSettings
 from resil.errors import CampaignError
+from resil.faults import plan as planning
 from resil.faults.plan import FAULT_NAMES
 from resil.faults.population import make_population
 from resil.faults.sampling import Sampling
@@ -187,3 +189,30 @@ def test_no_storage_of_the_kind():
     only_ff = SiteTable.of([e for e in SITES.elements if e.kind == "ff"])
     with pytest.raises(CampaignError, check=about("faults.kinds")):
         population_of(("sram",), sites=only_ff)
+
+
+def test_stored_rows_are_checked_by_drawing_them_alone(monkeypatch):
+    """A part holds one input's injections, whose draws lie far apart: with all between them, checking the
+    parts of many inputs took longer than their injections."""
+    plan = plan_of(2000, kinds=("ff", "sram"), clusters=(0.6, 0.4))
+    population = population_of(("ff", "sram"), clusters=(0.6, 0.4))
+    counted = []
+    plain = planning.drawn
+    monkeypatch.setattr(planning, "drawn", lambda *args: counted.append(len(args[3])) or plain(*args))
+    for position in range(2):
+        own = np.flatnonzero(plan.input == position)[::7]
+        numbers = plan.injection[own]
+        rows = pa.table(
+            {
+                "injection": numbers,
+                "site": plan.site[own],
+                "cycle": plan.cycle[own],
+                "bits": plan.bits[own],
+                "fault": plan.names(own),
+            }
+        )
+        counted.clear()
+        assert population.check(rows) is None
+        assert sum(counted) == len(own)
+        again = population.of_numbers(numbers)
+        assert faults(again) == {number: faults(plan)[number] for number in numbers.tolist()}

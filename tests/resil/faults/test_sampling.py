@@ -207,7 +207,7 @@ def test_predicted_risks_divide_all_faults(tmp_path):
     assert sum(s.population.size for s in population.strata) == sites * sum(ends)
     assert len({s.label for s in population.strata}) == len(population.strata) == len(population.risks)
     assert all(0.0 < risk < 1.0 for risk in population.risks)
-    struck = np.concatenate([s.draw(1, (1.0,), 0, 200)[0] for s in population.strata])
+    struck = np.concatenate([s.draw(1, (1.0,), np.arange(200))[0] for s in population.strata])
     assert set(struck.tolist()) >= {site for site in range(sites) if site < 67}
 
 
