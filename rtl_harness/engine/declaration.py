@@ -88,7 +88,7 @@ class EngineDeclaration:
 
 
 # Cycles after which a run without a fault counts as not finishing.
-GOLDEN_LIMIT_CYCLES = 20_000_000
+GOLDEN_LIMIT_CYCLES = 120_000_000
 GOLDEN_LIMIT = EngineOption(
     "golden_limit",
     "integer",

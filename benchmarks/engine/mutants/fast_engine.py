@@ -14,6 +14,7 @@ FAST = f"{TESTS}/fast"
 
 STALL = f"{FAST}/test_stall.py"
 FAR = f"{FAST}/test_large_memory.py::test_early_stops_see_all_of_the_memory"
+SOUGHT = f"{FAST}/native/test_injector.py::test_memories_are_those_of_a_plain_run_in_any_cycle"
 LATE = f"{STALL}::test_a_run_that_comes_too_late_is_a_hang"
 BEHIND = f"{STALL}::test_the_same_difference_at_another_distance_is_another_run"
 ALONE = f"{STALL}::test_what_goes_on_in_a_memory_alone_is_no_hang"
@@ -334,6 +335,30 @@ LARGE = (
         "  edges_ = edges;\n}\n\nbool MemoryHistory::equals",
         "}\n\nbool MemoryHistory::equals",
         FAR,
+    ),
+    _mutant(
+        "segment-kept",
+        "memories of a segment of the golden run are those of its end when one before it is sought",
+        f"{CPP}/golden_history.cpp",
+        "for (const Change& change : segments_[segment_].whole) apply(change, change.before);",
+        "",
+        SOUGHT,
+    ),
+    _mutant(
+        "simulated-again-from-elsewhere",
+        "a segment of the golden run is simulated again with the registers that the instance has",
+        f"{CPP}/golden_run.cpp",
+        "    registers_.scatter(row.data(), again_->state());\n",
+        "",
+        SOUGHT,
+    ),
+    _mutant(
+        "nothing-behind",
+        "what lies behind the windows that are gone through backwards counts as what does not matter",
+        f"{CPP}/liveness.cpp",
+        "if (k + 1 < windows() && !analysed_[k + 1]) slice.need_all();",
+        "",
+        SEARCH,
     ),
 )
 

@@ -102,7 +102,7 @@ def _golden_run(model: CompiledModel, instance: ModelInstance, stop: Stop, limit
     if not end.finished:
         raise SimulationError(
             f"{model.name}: expected {model.target.done} within {limit} cycles, status is "
-            f"{end.status:#x}; check the memory images and the reset",
+            f"{end.status:#x}; check the memory images and the reset, or raise golden_limit",
             "done",
         )
     moves = ((0, model.origin.port(OutputPort.OPERATION)), *instance.operations())

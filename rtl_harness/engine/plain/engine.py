@@ -123,7 +123,8 @@ class PlainEngine(WholeRuns):
             if not found.end.finished:
                 raise SimulationError(
                     f"{self.target.name} running {self.workload.name}: no {self.target.done} within "
-                    f"{self._limits.golden_limit} cycles; check memory images and reset",
+                    f"{self._limits.golden_limit} cycles; check memory images and reset, or raise "
+                    "golden_limit",
                     "done",
                 )
             cycles = found.end.cycles

@@ -106,7 +106,7 @@ class CocotbEngine(WholeRuns):
                 raise SimulationError(
                     f"{self.target.name} running {self.workload.name}: no {self.target.done} within "
                     f"{self._limits.golden_limit} cycles, status is {end.status:#x}; check memory images and "
-                    "reset",
+                    "reset, or raise golden_limit",
                     "done",
                 )
             check_second(self.target, self.workload, end)
