@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from resil.rtl_harness.engine.fast.concurrent_pass import ConcurrentPass, Paused
@@ -17,6 +17,9 @@ from resil.rtl_harness.faults import Fault
 
 # Outcomes that lanes had part in and that are held back together, until so many more agreed.
 HELD = 8192
+
+# Faults that are simulated by themselves rather than in a sweep of their own, a walk through the golden run.
+FEW = 3
 
 MODELS_DIFFER = "the lane model was seen to do what the compiled model does not do"
 LANES_DIFFER = (
@@ -99,7 +102,7 @@ class ConcurrentSimulator:
             yield from self._resumed(results.paused, shortcuts)
         if not results.undecided:
             return
-        for done in self.outcomes(list(results.undecided), shortcuts & ~Shortcut.LEAVE):
+        for done in self._in_the_rtl(results.undecided, shortcuts):
             known = results.undecided[done.injection.fault]
             injection = replace(done.injection, corruption=known.corruption)
             how = f"undecided, then {done.how}"
@@ -108,6 +111,12 @@ class ConcurrentSimulator:
                 results.doubtful.append(done)
             else:
                 yield done
+
+    def _in_the_rtl(self, faults: Collection[Fault], shortcuts: Shortcut) -> Iterator[EngineOutcome]:
+        """Yield the outcomes of faults that may not leave; a few are no reason for a further walk."""
+        if len(faults) <= FEW:
+            return map(self._alone, sorted(faults, key=lambda fault: fault.cycle))
+        return self.outcomes(list(faults), shortcuts & ~Shortcut.LEAVE)
 
     def _resumed(self, paused: Mapping[Fault, Paused], shortcuts: Shortcut) -> Iterator[EngineOutcome]:
         """Yield the outcomes of runs whose first inference has ended, from what the second makes of them."""
