@@ -27,7 +27,7 @@ class PlainRunner:
         length = engine.golden().end.end_cycle
         self._step = max(1, -(-length // checkpoints)) if checkpoints else 0
         self._faulty = engine.start()
-        self._states = {0: engine.start()}
+        self._states = {0: _whole(engine.start())}
         if self._step:
             wanted = sorted({*range(0, length, self._step), *range(COMPARE_EVERY, length, COMPARE_EVERY)})
             last = self._states[0]
@@ -77,3 +77,9 @@ class PlainRunner:
             known = self._states.get(faulty.cycle)
             if known is not None and self._engine.same_state(faulty, known):
                 return self._engine.masked(fault)
+
+
+def _whole(instance: ModelInstance) -> ModelInstance:
+    """Return an instance that is copied with all that it holds: what a run has written does not stay there."""
+    instance.keep([])
+    return instance

@@ -16,6 +16,7 @@ from resil.rtl_harness.engine.fast.native.injector import Injector, Shortcut
 from resil.rtl_harness.engine.fast.native.library import Stop
 from resil.rtl_harness.engine.workload import OutputSpec, Workload, exact
 from resil.rtl_harness.faults import Fault, Seen
+from testkit.plain_runner import PlainRunner
 
 TARGET = Target(
     name="far",
@@ -142,3 +143,15 @@ def test_as_many_engines_as_a_campaign_has_inputs(tmp_path, others):
         finally:
             for own in more:
                 own.close()
+
+
+@pytest.mark.parametrize("checkpoints", [0, 3])
+def test_a_restart_begins_anew_whatever_the_last_one_wrote(target, plain, elaboration, faults, checkpoints):
+    """The fault: the plain runner takes a memory on from fault to fault, and calls all that follows corrupted."""
+    chosen = random.Random(6).sample(faults, 40)
+    with VerilatorEngine(target, WORKLOAD, elaboration, lanes=False, audit=NOTHING) as made:
+        runner = PlainRunner(made, checkpoints)
+        found = {fault: runner.inject(fault) for fault in chosen}
+        runner.close()
+    assert found == {fault: plain[fault] for fault in chosen}
+    assert len({injection.seen for injection in found.values()}) > 1
