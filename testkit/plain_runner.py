@@ -80,6 +80,6 @@ class PlainRunner:
 
 
 def _whole(instance: ModelInstance) -> ModelInstance:
-    """Return an instance that is copied with all that it holds: what a run has written does not stay there."""
+    """Return an instance that is copied with all that it holds: what a run has written stays nowhere."""
     instance.keep([])
     return instance

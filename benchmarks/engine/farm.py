@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a farm costs: one and two local workers, and from that, many by calculation.
+"""What a farm costs: one and two local workers, and from that, many by simulation of the scheduler.
 
 Each run carries out the same campaign in a new folder. Counted is the time of injecting, from the first
 portion that a worker has answered to the last, so that starting and building are apart. Of the coordinator,
@@ -24,10 +24,10 @@ from resil.campaign.farm_settings import LOCAL, FarmSettings
 from resil.farm.cluster import Farm, open_farm
 from resil.farm.crew import Job, Member
 from resil.farm.executor import FarmExecutor
-from resil.farm.ledger import LEAST, MOST, portion_seconds
 from resil.farm.order import Reply
 from resil.progress import Loudness, Progress, set_loudness
 from resil.run.campaign import run_campaign
+from testkit.simulated_farm import WorkerPlan, simulated_farm
 
 
 @dataclass
@@ -111,25 +111,26 @@ def cost_of_a_call(farm: Farm, calls: int = 300) -> float:
     return (time.process_time() - began) / calls
 
 
-def foretold(single: Measured, workers: int, total: int) -> dict[str, float]:
-    """Return what so many workers would take, by calculation, each with a processor of its own.
+def foretold(single: Measured, workers: int, total: int, folder: Path) -> dict[str, float]:
+    """Return what so many workers take, each with a processor of its own, by simulation of the scheduler.
 
-    Each has the rate of one, by its processor time. All rows go through the coordinator, at the cost of a row
-    and of a call that `single` has. Every worker prepares once, and in the end waits for the slowest, half a
-    portion on average.
+    Each has the rate of one, by its processor time, and prepares once. All rows go through the coordinator,
+    at the cost of a row and of a call that `single` has.
     """
     rate = single.injections / single.processor
-    # Half way through.
-    length = portion_seconds(total / workers / rate / 2)
-    portion = max(LEAST, min(rate * length, MOST, total / workers / 2))
-    row = single.coordinator / single.injections + single.call / portion
-    injecting = max(total / (workers * rate), total * row)
-    seconds = single.preparing + injecting + min(length, portion / rate) / 2
+    plans = [WorkerPlan(preparing=single.preparing)] * workers
+    costs = {"row": single.coordinator / single.injections, "call": single.call}
+    with simulated_farm(folder, plans, lambda injections: injections / rate, **costs) as (
+        now,
+        _,
+        coordinator,
+    ):
+        coordinator.make(total)
     return {
         "workers": workers,
-        "seconds": round(seconds, 1),
-        "efficiency": round(total / rate / workers / seconds, 3),
-        "coordinator_busy": round(total * row / seconds, 3),
+        "seconds": round(now(), 1),
+        "efficiency": round(total / rate / workers / now(), 3),
+        "coordinator_busy": round(coordinator.busy / now(), 3),
     }
 
 
@@ -149,7 +150,8 @@ def main() -> None:
         campaign = replace(campaign, faults=faults)
     with tempfile.TemporaryDirectory() as folder:
         runs = [measure(campaign, n, Path(folder) / str(n)) for n in options.workers]
-    single = runs[0]
+        single = runs[0]
+        simulated = [foretold(single, n, options.total, Path(folder) / f"of {n}") for n in (100, 1000)]
     told: list[dict[str, Any]] = [
         {
             "workers": run.workers,
@@ -165,11 +167,10 @@ def main() -> None:
         }
         for run in runs
     ]
-    calculated = [foretold(single, n, options.total) for n in (100, 1000)]
     if options.json:
-        print(json.dumps({"measured": told, "calculated": calculated}))
+        print(json.dumps({"measured": told, "simulated": simulated}))
         return
-    for line in (*told, *calculated):
+    for line in (*told, *simulated):
         print(", ".join(f"{name} {value:,}" for name, value in line.items()))
 
 

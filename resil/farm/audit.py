@@ -18,8 +18,10 @@ from resil.folder.audits import replay_text
 
 # Rows of a worker's first portion that are audited at least.
 FIRST = 20
-# Rows that wait until it is worth while to walk through the golden run for them.
-TOGETHER = 100
+# Rows that wait until it is worth while to walk through the golden run for them: so many, and in a long run
+# so large a part of those compared by then: what is wrong is found when the run is little longer than it
+# was.
+TOGETHER, PART_COMPARED = 100, 1 / 10
 
 
 @dataclass
@@ -64,17 +66,25 @@ class AuditBook:
         chosen = random.Random(int(rows["injection"][0].as_py())).sample(range(rows.num_rows), count)
         self._waiting.append(Sampled(position, producer, _compared(rows.take(chosen))))
 
-    def take(self, independent: Callable[[str], bool], *, all_: bool) -> list[Sampled]:
+    def take(self, independent: Callable[[str], bool], most: int, *, all_: bool) -> list[Sampled]:
         """Return rows for one auditor, all of one input; none if it is not yet worth while.
 
         Args:
             independent: Whether the auditor is another than this producer.
+            most: Rows, where there is more than one portion's; of one portion all are taken together.
             all_: However few they are.
         """
         fit = [sampled for sampled in self._waiting if independent(sampled.producer)]
         same = [sampled for sampled in fit if sampled.position == fit[0].position]
-        if not same or (not all_ and sum(sampled.rows.num_rows for sampled in same) < TOGETHER):
+        rows = sum(sampled.rows.num_rows for sampled in same)
+        if not all_ and rows < max(TOGETHER, PART_COMPARED * self.compared):
             return []
+        taken = 0
+        for place, sampled in enumerate(same):
+            taken += sampled.rows.num_rows
+            if taken >= max(most, 0 if all_ else TOGETHER):
+                same = same[: place + 1]
+                break
         self._waiting = [sampled for sampled in self._waiting if not any(sampled is own for own in same)]
         return same
 

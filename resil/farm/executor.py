@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import math
 import queue
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -19,8 +21,9 @@ from resil.errors import ConsistencyError
 from resil.farm.audit import AuditBook, Sampled, numbers_of
 from resil.farm.cluster import Farm, SchedulerGoneError
 from resil.farm.crew import AHEAD, Crew, Job, Member
-from resil.farm.ledger import FarmError, FarmGoneError, Portion, PortionLedger, portion_seconds
+from resil.farm.ledger import FIRST, FarmError, FarmGoneError, Portion, PortionLedger
 from resil.farm.order import Order, Reply, Result, rows_of
+from resil.farm.pace import portion_seconds
 from resil.farm.vet import WorkerFacts, question, unfit
 from resil.farm.worker import simulate
 from resil.faults.plan import FaultPlan, IntArray
@@ -37,9 +40,23 @@ from resil.rtl_harness.engine.contract import CampaignEngine
 # Seconds between two looks at who is there; without a worker that is fit, until that is said, and until it is
 # given up where all that are there were refused.
 LOOK, WARN, GIVE_UP = 0.5, 30.0, 15.0
+# Of what the run still takes, the time between two looks at when it ends, and the longest.
+PART_OF_LOOK, LONGEST_LOOK = 1 / 50, 5.0
 _COLLECT = 30.0
 Call = Callable[..., object]
 _KEPT = "what was simulated is kept; go on with --resume"
+
+
+class Answers(Protocol):
+    """What `queue.SimpleQueue` does, of jobs."""
+
+    def put(self, item: Job) -> None:
+        """Add a job whose answer has come."""
+        ...
+
+    def get(self, *, timeout: float) -> Job:
+        """Return the next; raise queue.Empty if there is none for so many seconds."""
+        ...
 
 
 class FarmExecutor:
@@ -54,6 +71,8 @@ class FarmExecutor:
         farm: Who simulates.
         audits: Notes what engines of workers, and workers of each other, have audited.
         progress: Shows every injection.
+        clock: Seconds, monotonic.
+        answers: Jobs whose answer has come, put there by other threads; who waits for one waits here.
     """
 
     def __init__(
@@ -66,6 +85,8 @@ class FarmExecutor:
         farm: Farm,
         audits: Audits,
         progress: Progress,
+        clock: Callable[[], float] = time.monotonic,
+        answers: Answers | None = None,
     ) -> None:
         execution = replace(campaign.execution, farm=None, workers=None)
         definition = dict(bench.identity.definition)
@@ -77,9 +98,11 @@ class FarmExecutor:
         self._folder, self._farm, self._progress = folder, farm, progress
         self._audits = audits
         self._crew = Crew()
-        self._answers: queue.SimpleQueue[Job] = queue.SimpleQueue()
+        self._clock = clock
+        self._answers: Answers = queue.SimpleQueue() if answers is None else answers
         self._tables: list[pa.Table] = []
-        self._began = self._flushed = self._looked = self._useful = time.monotonic()
+        self._began = self._flushed = self._looked = self._useful = clock()
+        self._foreseen, self._ends = -math.inf, 0.0
         self._notes: set[str] = set()
 
     @property
@@ -101,7 +124,8 @@ class FarmExecutor:
         self._ledger = PortionLedger([numbers[inputs == place] for place in range(len(self._engines))])
         self._book = AuditBook(self._farm.settings.audit)
         self._wanted = len(missing)
-        self._useful = self._began = time.monotonic()
+        self._useful = self._began = self._clock()
+        self._foreseen = -math.inf
         try:
             while self._ledger.left or self._book.waiting or self._working:
                 self._step()
@@ -133,7 +157,7 @@ class FarmExecutor:
 
     def _look(self) -> None:
         """See who has come and who has gone."""
-        now = time.monotonic()
+        now = self._clock()
         if now - self._looked < LOOK:
             return
         self._looked = now
@@ -154,8 +178,11 @@ class FarmExecutor:
     def _hand_out(self) -> None:
         members = self._crew.fit
         for _ in range(AHEAD):
-            for member in members:
-                if len(member.jobs) < AHEAD and (work := self._work_for(member, len(members))) is not None:
+            ready = [member for member in members if member.ready]
+            if not ready:
+                break
+            for member in ready:
+                if (work := self._work_for(member, len(members))) is not None:
                     position = work.position if isinstance(work, Portion) else work[0].position
                     numbers = work.numbers if isinstance(work, Portion) else numbers_of(work)
                     self._send(member, work, simulate, self._order_for(position, numbers, len(members)))
@@ -163,10 +190,31 @@ class FarmExecutor:
             self._audit_here()
 
     def _work_for(self, member: Member, workers: int) -> Portion | list[Sampled] | None:
-        rest = not self._ledger.left
-        if audits := self._book.take(lambda producer: producer != member.name, all_=rest):
+        """Return what a member is to do next.
+
+        Args:
+            member: Of those that are fit.
+            workers: That are fit.
+        """
+        now, left = self._clock(), self._ledger.left
+        size = FIRST
+        if member.pace.known:
+            rest = max(0.0, self._end(now) - member.free(now))
+            size = member.pace.size(portion_seconds(now - self._began, rest))
+        if audits := self._book.take(
+            lambda producer: producer != member.name,
+            size if left else -(-self._book.waiting // workers),
+            all_=not left,
+        ):
             return audits
-        return self._ledger.take(member.rate, workers, portion_seconds(time.monotonic() - self._began))
+        return self._ledger.take(size if member.pace.known else min(size, -(-left // workers)))
+
+    def _end(self, now: float) -> float:
+        """Return when nothing will be left, as it was foreseen when the rest was hardly longer than it is."""
+        if now - self._foreseen >= min(LONGEST_LOOK, max(LOOK, PART_OF_LOOK * (self._ends - now))):
+            self._foreseen = now
+            self._ends = self._crew.end(self._ledger.left, now) or now
+        return self._ends
 
     def _order_for(self, position: int, numbers: IntArray, workers: int) -> Order:
         expected = -(-self._wanted // workers)
@@ -174,12 +222,20 @@ class FarmExecutor:
 
     def _send(self, member: Member, work: Portion | list[Sampled] | None, call: Call, *given: object) -> None:
         try:
-            job = Job(member.address, work, self._farm.submit(member.address, call, *given))
+            future = self._farm.submit(member.address, call, *given)
         except SchedulerGoneError:
             self._put_back(work, lost=False)
             raise
+        job = Job(member.address, work, future, self._seconds_of(member, work))
+        if not member.jobs:
+            member.since = self._clock()
         member.jobs.append(job)
         job.future.add_done_callback(lambda _future: self._answers.put(job))
+
+    def _seconds_of(self, member: Member, work: Portion | list[Sampled] | None) -> float | None:
+        if work is None or not member.pace.known:
+            return None
+        return member.pace.expected(len(work.numbers) if isinstance(work, Portion) else len(numbers_of(work)))
 
     def _take_in(self) -> None:
         """Take the answers that have come, or wait a little for one."""
@@ -193,7 +249,7 @@ class FarmExecutor:
             member = self._crew.members.get(job.worker)
             if member is not None and job in member.jobs:
                 self._take(member, job)
-        if self._tables and time.monotonic() - self._flushed >= PART_SECONDS:
+        if self._tables and self._clock() - self._flushed >= PART_SECONDS:
             self._flush()
 
     def _take(self, member: Member, job: Job) -> None:
@@ -243,11 +299,12 @@ class FarmExecutor:
         assert work is not None
         numbers = work.numbers if isinstance(work, Portion) else numbers_of(work)
         try:
-            rows = rows_of(reply, numbers, self._population)
+            rows = self._rows(reply, numbers)
         except PartError as error:
             self._refuse(member, f"its answer {error}")
             return
         member.jobs.remove(job)
+        member.since = self._clock()
         for note in reply.notes:
             if note not in self._notes:
                 self._notes.add(note)
@@ -256,9 +313,12 @@ class FarmExecutor:
         if isinstance(work, list):
             self._book.compare(work, member.name, rows, self._folder.path)
             return
-        member.rate = len(numbers) / max(reply.seconds, 1e-3)
+        member.pace.see(len(numbers), reply.seconds)
         self._book.note(member.name, work.position, rows)
         self._keep(rows)
+
+    def _rows(self, reply: Reply, numbers: IntArray) -> pa.Table:
+        return rows_of(reply, numbers, self._population)
 
     def _refuse(self, member: Member, reason: str) -> None:
         """Give a worker no more work; what it has is given to others."""
@@ -292,7 +352,7 @@ class FarmExecutor:
 
     def _audit_here(self) -> None:
         """Audit in this process what a single worker has answered."""
-        while audits := self._book.take(lambda _producer: True, all_=True):
+        while audits := self._book.take(lambda _producer: True, self._book.waiting, all_=True):
             position = audits[0].position
             plan = self._population.of_numbers(numbers_of(audits))
             rows = np.arange(plan.size)
@@ -308,11 +368,11 @@ class FarmExecutor:
         self._tables.append(rows)
         self._progress.advance(rows.num_rows)
         held = sum(table.num_rows for table in self._tables)
-        if held >= PART_ROWS or time.monotonic() - self._flushed >= PART_SECONDS:
+        if held >= PART_ROWS or self._clock() - self._flushed >= PART_SECONDS:
             self._flush()
 
     def _flush(self) -> None:
         if self._tables:
             tables, self._tables = self._tables, []
             self._folder.append(pa.concat_tables(tables).combine_chunks())
-        self._flushed = time.monotonic()
+        self._flushed = self._clock()

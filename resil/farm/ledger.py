@@ -5,15 +5,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from resil.errors import ResilError
 from resil.faults.plan import IntArray
 
-# A portion is to take so long at least: that what it costs to hand it out is little. In a long run it takes a
-# part of the time so far, since of many injections an engine makes each in less time (it walks through the
-# golden run once, and joins equal states); but no more than the longest, and that part is lost with a worker.
-SHORTEST, LONGEST, PART_OF_RUN = 20.0, 240.0, 1 / 8
+# Injections of a portion: at least, as long as a worker has shown nothing, and at most.
 LEAST, FIRST, MOST = 64, 512, 32_768
 # A portion that is lost with its worker is halved, so in the end one injection is left that ends workers.
 # It is given up when so many were lost with it alone.
@@ -43,11 +40,6 @@ class Portion:
     losses: int = 0
 
 
-def portion_seconds(elapsed: float) -> float:
-    """Return how long a portion is to take that is given out so many seconds after the run began."""
-    return min(LONGEST, max(SHORTEST, PART_OF_RUN * elapsed))
-
-
 class PortionLedger:
     """Hands out portions, and takes back those that were lost.
 
@@ -65,21 +57,21 @@ class PortionLedger:
         fresh = sum(len(own) for _, own in self._fresh)
         return fresh + sum(len(portion.numbers) for portion in self._returned)
 
-    def take(self, rate: float | None, workers: int, seconds: float = SHORTEST) -> Portion | None:
-        """Return the next portion; None if there is none.
+    def take(self, wanted: int) -> Portion | None:
+        """Return the next portion, of so many injections if it can be; None if nothing is left.
 
-        Args:
-            rate: Injections a second that the worker has shown; None if it has shown none.
-            workers: That share what is left.
-            seconds: That it is to take.
+        What came back is given out first, and no more of it at a time than is wanted.
         """
+        size = max(LEAST, min(wanted, MOST))
         if self._returned:
-            return self._returned.popleft()
+            portion = self._returned.popleft()
+            if len(portion.numbers) <= size:
+                return portion
+            rest = replace(portion, numbers=portion.numbers[size:])
+            self._returned.appendleft(rest)
+            return replace(portion, numbers=portion.numbers[:size])
         if not self._fresh:
             return None
-        wanted = FIRST if rate is None else int(rate * seconds)
-        share = -(-self.left // (2 * max(workers, 1)))
-        size = max(LEAST, min(wanted, share, MOST))
         place, own = self._fresh.popleft()
         if len(own) > size:
             self._fresh.appendleft((place, own[size:]))

@@ -8,17 +8,7 @@ import random
 import numpy as np
 import pytest
 
-from resil.farm.ledger import (
-    FIRST,
-    LEAST,
-    LONGEST,
-    MOST,
-    SHORTEST,
-    FarmError,
-    Portion,
-    PortionLedger,
-    portion_seconds,
-)
+from resil.farm.ledger import FIRST, LEAST, MOST, FarmError, Portion, PortionLedger
 from testkit.errors import about
 
 
@@ -28,7 +18,7 @@ def test_each_injection_is_answered_once_whoever_is_lost(seed):
     wanted = [np.arange(0, 9000, 3), np.arange(0), np.arange(1, 700)]
     ledger, answered, out = PortionLedger(wanted), [], []
     while ledger.left or out:
-        if (portion := ledger.take(chance.choice([None, 3.0, 900.0]), 2)) is not None:
+        if (portion := ledger.take(chance.choice([FIRST, 3, 9000]))) is not None:
             out.append(portion)
         if out and (len(out) > 3 or portion is None):
             portion = out.pop(chance.randrange(len(out)))
@@ -39,29 +29,30 @@ def test_each_injection_is_answered_once_whoever_is_lost(seed):
     assert sorted(answered) == [(p, n) for p, numbers in enumerate(wanted) for n in numbers.tolist()]
 
 
-def test_portions_follow_the_rate_and_get_small_towards_the_end():
+def test_portions_are_of_the_wanted_size_between_the_least_and_the_most():
     ledger = PortionLedger([np.arange(400_000)])
-    assert len(ledger.take(None, 2).numbers) == FIRST
-    assert len(ledger.take(100.0, 2).numbers) == 2000
-    assert len(ledger.take(100.0, 2, seconds=60.0).numbers) == 6000
-    assert len(ledger.take(1e6, 2).numbers) == MOST
-    assert len(ledger.take(0.01, 2).numbers) == LEAST
-    assert len(ledger.take(1e6, 9000).numbers) == LEAST
-    assert len(PortionLedger([np.arange(5)]).take(None, 2).numbers) == 5
+    assert len(ledger.take(2000).numbers) == 2000
+    assert len(ledger.take(10**6).numbers) == MOST
+    assert len(ledger.take(0).numbers) == LEAST
+    assert len(PortionLedger([np.arange(5)]).take(FIRST).numbers) == 5
 
 
-@pytest.mark.parametrize(
-    ("elapsed", "seconds"), [(0.0, SHORTEST), (100.0, SHORTEST), (800.0, 100.0), (1e6, LONGEST)]
-)
-def test_portions_get_longer_with_the_run_and_no_longer_than_what_may_be_lost(elapsed, seconds):
-    assert portion_seconds(elapsed) == seconds
+@pytest.mark.parametrize("lost", [True, False])
+def test_what_came_back_is_given_out_first_and_in_no_larger_portions(lost):
+    ledger = PortionLedger([np.arange(40_000), np.arange(500)])
+    ledger.give_back(ledger.take(20_000), lost=lost)
+    sizes = []
+    while ledger.left > 20_500:
+        sizes.append(len(ledger.take(3000).numbers))
+    assert max(sizes) == 3000
+    assert sum(sizes) == 20_000
 
 
 def test_an_injection_that_ends_its_workers_is_found_and_named():
     ledger, tries = PortionLedger([np.arange(500)]), []
 
     def work():
-        while (portion := ledger.take(None, 1)) is not None:
+        while (portion := ledger.take(FIRST)) is not None:
             if 77 in portion.numbers:
                 tries.append(portion)
                 ledger.give_back(portion)
@@ -73,8 +64,8 @@ def test_an_injection_that_ends_its_workers_is_found_and_named():
 
 def test_what_is_refused_is_not_halved():
     ledger = PortionLedger([np.arange(10)])
-    portion = ledger.take(None, 1)
+    portion = ledger.take(FIRST)
     ledger.give_back(portion, lost=False)
     assert isinstance(portion, Portion)
-    assert ledger.take(None, 1) is portion
-    assert ledger.take(None, 1) is None
+    assert ledger.take(FIRST) is portion
+    assert ledger.take(FIRST) is None

@@ -147,7 +147,7 @@ def test_as_many_engines_as_a_campaign_has_inputs(tmp_path, others):
 
 @pytest.mark.parametrize("checkpoints", [0, 3])
 def test_a_restart_begins_anew_whatever_the_last_one_wrote(target, plain, elaboration, faults, checkpoints):
-    """The fault: the plain runner takes a memory on from fault to fault, and calls all that follows corrupted."""
+    """The fault: the plain runner takes a memory on from fault to fault, and calls all after it corrupted."""
     chosen = random.Random(6).sample(faults, 40)
     with VerilatorEngine(target, WORKLOAD, elaboration, lanes=False, audit=NOTHING) as made:
         runner = PlainRunner(made, checkpoints)
