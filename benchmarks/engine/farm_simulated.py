@@ -73,10 +73,13 @@ def simulated(options: argparse.Namespace, workers: int, folder: Path, *, calm: 
     chance = random.Random(options.seed * 1000 + workers)
     sweeps = Sweeps(tuple(map(tuple, sorted(options.sweep))))
     ideal = sweeps.seconds(options.total / workers)
-    slow, lost = (0 if calm else round(share * workers / 100) for share in (options.slow, options.lost))
+    slow, lost = (0 if calm else math.ceil(share * workers / 100) for share in (options.slow, options.lost))
     plans = []
-    for place in range(workers):
-        own = chance.lognormvariate(0.0, options.spread) * (2.0 if place < slow else 1.0)
+    drawn = [chance.lognormvariate(0.0, options.spread) for _ in range(workers)]
+    # All together are as fast as so many of what was measured, the slow ones aside.
+    mean = workers / sum(1.0 / own for own in drawn)
+    for place, own in enumerate(drawn):
+        own *= (2.0 if place < slow else 1.0) / mean
         goes = chance.uniform(0.1, 0.9) * ideal if slow <= place < slow + lost else math.inf
         for comes, until in ((0.0, goes), (goes + 120.0, math.inf)):
             if comes < math.inf:
@@ -97,7 +100,7 @@ def _slowness(chance: random.Random, own: float, spread: float) -> float:
 
 
 def main() -> None:
-    """Print two rows of a table for each number of workers, without and with those that are slow or lost.
+    """Print rows of a table for each number of workers, of many also with those that are slow or lost.
 
     They are: workers, slow or lost ones, seconds, orders, seconds from the last order to the end, part of
     the time in which the coordinator is busy, efficiency, ms of processor time of the scheduler an order.
@@ -119,10 +122,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         alone = simulated(options, 1, Path(folder) / "alone", calm=True)
         for workers in options.workers:
-            for calm in (True, False):
-                again = calm and workers == 1
+            disturbed = workers > 2 and options.slow + options.lost > 0
+            for calm in (True, False) if disturbed else (True,):
                 where = Path(folder) / f"{workers}{calm}"
-                found = alone if again else simulated(options, workers, where, calm=calm)
+                found = alone if workers == 1 else simulated(options, workers, where, calm=calm)
                 parts = (found.busy / found.seconds, alone.seconds / workers / found.seconds)
                 shares = " | ".join(f"{100 * part:.1f} %" for part in parts)
                 print(
