@@ -11,8 +11,8 @@ are lost at random moments, for each of which another comes two minutes later. R
 waits for what is in them.
 
     python -m benchmarks.engine.farm_simulated --sweep 100 4.7 --sweep 5000 64.2 --sweep 100000 477
-        [--first 30] [--row 11.7e-6] [--call 4.38e-3] [--preparing 60] [--total 10000000]
-        [--workers 1 2 10 100 1000] [--spread 0.1] [--slow 2] [--lost 2] [--seed 1]
+        [--first 30] [--row 11.7e-6] [--call 4.38e-3] [--preparing 40] [--total 10000000]
+        [--workers 1 2 10 100 1000] [--speeds 0.1] [--spread 0.05] [--slow 2] [--lost 2] [--seed 1]
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def simulated(options: argparse.Namespace, workers: int, folder: Path, *, calm: 
     ideal = sweeps.seconds(options.total / workers)
     slow, lost = (0 if calm else math.ceil(share * workers / 100) for share in (options.slow, options.lost))
     plans = []
-    drawn = [chance.lognormvariate(0.0, options.spread) for _ in range(workers)]
+    drawn = [chance.lognormvariate(0.0, options.speeds) for _ in range(workers)]
     # All together are as fast as so many of what was measured, the slow ones aside.
     mean = workers / sum(1.0 / own for own in drawn)
     for place, own in enumerate(drawn):
@@ -110,10 +110,15 @@ def main() -> None:
     parser.add_argument("--first", type=float, default=0.0, help="seconds more of a worker's first portion")
     parser.add_argument("--row", type=float, default=11.7e-6)
     parser.add_argument("--call", type=float, default=4.38e-3)
-    parser.add_argument("--preparing", type=float, default=60.0)
+    parser.add_argument("--preparing", type=float, default=40.0)
     parser.add_argument("--total", type=int, default=10_000_000)
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2, 10, 100, 1000])
-    parser.add_argument("--spread", type=float, default=0.1)
+    parser.add_argument(
+        "--speeds", type=float, default=0.1, help="spread of the speeds of workers (log-normal)"
+    )
+    parser.add_argument(
+        "--spread", type=float, default=0.05, help="of portions of one size and worker, likewise"
+    )
     parser.add_argument("--slow", type=float, default=2.0, help="of 100 workers, those of half the speed")
     parser.add_argument("--lost", type=float, default=2.0, help="of 100 workers, those that are lost")
     parser.add_argument("--seed", type=int, default=1)

@@ -12,7 +12,7 @@ from resil.farm.ledger import MOST
 # part of the whole run, since of many injections an engine makes each in less time (it walks through the
 # golden run once, and joins equal states); but no more than the longest, and that much is lost with a
 # worker.
-SHORTEST, LONGEST, PART_OF_RUN = 20.0, 240.0, 1 / 4
+SHORTEST, LONGEST, PART_OF_RUN = 20.0, 240.0, 1 / 3
 # Towards the end it takes no more than this part of what the run still takes: a worker that is slower than
 # it has shown keeps the others waiting for little. But for this part of the run so far they may wait: what
 # is shorter costs more than that.

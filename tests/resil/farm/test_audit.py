@@ -66,11 +66,11 @@ def test_few_rows_wait_for_more_until_nothing_else_is_left():
 
 
 def test_a_long_run_has_more_rows_audited_together():
-    """So that a tenth more of the run is simulated at most until a wrong worker is found."""
-    book = AuditBook(1.0, compared=10 * TOGETHER)
+    """So that a quarter more of the run is simulated at most until a wrong worker is found."""
+    book = AuditBook(1.0, compared=4 * TOGETHER)
     book.note("a", 0, rows(range(2 * TOGETHER - 1)))
     assert len(book.take(others("b"), 10**6, all_=False)) == 1
-    book.compared = 20 * TOGETHER
+    book.compared = 8 * TOGETHER
     book.note("a", 0, rows(range(2 * TOGETHER - 1)))
     assert book.take(others("b"), 10**6, all_=False) == []
     book.note("c", 0, rows([5000]))

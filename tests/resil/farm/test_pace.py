@@ -87,7 +87,7 @@ def test_what_is_made_in_a_long_time_is_made_in_portions(portions):
     ("elapsed", "rest", "seconds"),
     [
         (0.0, 40.0, SHORTEST),
-        (0.0, 400.0, 100.0),
+        (0.0, 300.0, 100.0),
         (300.0, 60.0, 50.0),
         (1e6, 1e6, LONGEST),
         (390.0, 6.0, 9.75),
