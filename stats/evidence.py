@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -25,6 +26,7 @@ class PooledGroup:
         kind: Kind of storage, "ff", "macro" or "sram".
         fit_raw: Rate in FIT of the faults that it stands for.
         counts: Injections of each outcome, by names that exclude each other.
+        members: Faults that there are, as of `rates.StratumCounts`; None if there is no end of them.
 
     Raises:
         ValueError: the rate or a count is negative.
@@ -34,6 +36,7 @@ class PooledGroup:
     kind: str
     fit_raw: float
     counts: Mapping[str, int] = field(default_factory=dict)
+    members: int | None = None
 
     def __post_init__(self) -> None:
         if self.fit_raw < 0.0 or min(self.counts.values(), default=0) < 0:
@@ -43,6 +46,11 @@ class PooledGroup:
     def injections(self) -> int:
         """Injections of all outcomes."""
         return sum(self.counts.values())
+
+    @property
+    def size(self) -> float:
+        """Faults that there are; infinite if there is no end of them."""
+        return math.inf if self.members is None else self.members
 
     def events(self, outcomes: Collection[str]) -> int:
         """Return the injections whose outcome is among `outcomes`."""
@@ -117,6 +125,12 @@ class Evidence:
             return self
         return replace(self, groups=some(self.groups), inputs=tuple(some(g) for g in self.inputs), known={})
 
+    @property
+    def enumerated(self) -> bool:
+        """Whether every fault that has a rate was injected, and no other inputs are asked about."""
+        groups = [group for group in self.groups if group.fit_raw > 0.0]
+        return not self.inputs and bool(groups) and all(group.injections == group.size for group in groups)
+
     def rate(self, outcomes: Collection[str]) -> Interval:
         """Return the rate of these outcomes in FIT with two-sided limits, `sum_g fit_raw_g P_g(outcome)`.
 
@@ -131,15 +145,17 @@ class Evidence:
             found = weighted_sum_over_inputs(events, trials, weights, self.confidence).interval
         else:
             counts = [group.events(outcomes) for group in self.groups]
-            found = weighted_sum(counts, [g.injections for g in self.groups], weights, self.confidence)
+            made, sizes = [g.injections for g in self.groups], [g.size for g in self.groups]
+            found = weighted_sum(counts, made, weights, self.confidence, sizes=sizes)
         return replace(found, confidence=self.stated)
 
     def part(self, some: Collection[str], others: Collection[str]) -> Interval | None:
         """Return the part that some outcomes have in the rate of these and others, with two-sided limits.
 
         If every injection stands for the same rate, the injections with any of these outcomes are a sample of
-        such faults and the part is a proportion (Clopper and Pearson). Else the limits join those of the two
-        rates at their worst, each at half of the error (Bonferroni).
+        such faults and the part is a proportion (Clopper and Pearson); where every fault was injected it is
+        what was counted. Else the limits join those of the two rates at their worst, each at half of the
+        error (Bonferroni).
 
         Returns:
             None if no injection had any of these outcomes.
@@ -154,6 +170,9 @@ class Evidence:
         x, y = self.count(some), self.count(others)
         if x + y == 0:
             return None
+        if self.enumerated:
+            known = _share(self.rate(some).estimate, self.rate(others).estimate)
+            return Interval(known, known, known, self.stated)
         if not self.inputs and self._evenly_spread():
             return replace(clopper_pearson(x, x + y, self.confidence), confidence=self.stated)
         half = self.at(0.5 + self.stated / 2.0)

@@ -7,6 +7,7 @@ group is a sample of that part.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -30,6 +31,7 @@ class StrataGroup:
         weight: Raw rate in FIT.
         share: Part of the raw rate of all strata of this block and kind.
         counts: Injections of each outcome.
+        members: Faults that there are; None if they are never all known (`Strata.members`).
     """
 
     block: str
@@ -37,6 +39,7 @@ class StrataGroup:
     weight: float
     share: float
     counts: Mapping[str, int]
+    members: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,6 +141,7 @@ def _counted(
     wholes: Mapping[tuple[str, str], float],
 ) -> list[tuple[tuple[str, ...], StrataGroup]]:
     """Return each part with its weight, its share of what is named in `wholes`, and its counts."""
+    sizes = strata.members(parts.owner, len(parts.labels)).tolist()
     sums = {outcome: parts.total(own).astype(np.int64).tolist() for outcome, own in counts.items()}
     found = []
     for place, (label, weight) in enumerate(
@@ -145,7 +149,8 @@ def _counted(
     ):
         share = weight / wholes[label[0], label[1]] if weight else 0.0
         own = {outcome: each[place] for outcome, each in sums.items()}
-        found.append((label, StrataGroup(label[0], label[1], weight, share, own)))
+        members = None if math.isinf(sizes[place]) else int(sizes[place])
+        found.append((label, StrataGroup(label[0], label[1], weight, share, own, members)))
     return found
 
 

@@ -280,7 +280,7 @@ def total_interval(
     x, n, w = map(design.total, parts)
     if (over := interval_over_inputs(batches, design.total, w, confidence)) is not None:
         return over
-    return weighted_sum(x, n, w, confidence, sizes=design.total(strata.sizes))
+    return weighted_sum(x, n, w, confidence, sizes=strata.members(design.owner, design.groups))
 
 
 def interval_over_inputs(

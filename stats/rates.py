@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from resil.stats.errors import ArgumentError
 from resil.stats.intervals import Interval, Side
 from resil.stats.weighted import weighted_sum
@@ -29,6 +31,8 @@ class StratumCounts:
         share: Part of the exposure time of those bits that the stratum stands for. Strata that divide the
             cycles or the inputs of the same bits have shares that sum to 1.
         relative: How often faults come in the bits, on average, beside the rate of the kind.
+        members: Faults that there are, if each is injected once at most: where all were, the rates are known
+            and have no error of a sample. None if there is no end of them.
 
     Raises:
         ValueError: an outcome has an unknown name, a number is negative, or the share is not in 0 .. 1.
@@ -40,6 +44,7 @@ class StratumCounts:
     counts: Mapping[str, int] = field(default_factory=dict)
     share: float = 1.0
     relative: float = 1.0
+    members: int | None = None
 
     def __post_init__(self) -> None:
         unknown = set(self.counts) - set(OUTCOMES)
@@ -255,4 +260,5 @@ def _sum(
     side: Side,
 ) -> Interval:
     events = [s.events(outcomes) for s in strata]
-    return weighted_sum(events, [s.injections for s in strata], weights, confidence, side)
+    sizes = [np.inf if s.members is None else s.members for s in strata]
+    return weighted_sum(events, [s.injections for s in strata], weights, confidence, side, sizes)

@@ -22,6 +22,9 @@ from resil.stats.sampling import MAX_SIZE, draw, uniforms
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
+# Parts by which two raw rates of one fault may differ and be the same.
+_SAME = 1e-9
+
 
 @dataclass(frozen=True, eq=False)
 class Strata:
@@ -32,6 +35,9 @@ class Strata:
             class, operation). All of one length, at least 2, and no two equal.
         weights: Raw rate of each in FIT, shape (strata,): bits x FIT of a bit x share of the exposure time.
         sizes: Faults in each, shape (strata,), at most 2^62.
+        listed: A fault is one of these and nothing besides: who has injected all of a stratum knows its
+        rates.
+            Not where something more of it is drawn, as the size of a cluster is.
 
     Raises:
         ValueError: a shape is wrong, a number is out of range, labels are equal or too short, or a stratum
@@ -41,12 +47,15 @@ class Strata:
     labels: tuple[tuple[str, ...], ...]
     weights: FloatArray
     sizes: IntArray
+    listed: bool = True
 
     @staticmethod
-    def of(labels: Sequence[Sequence[str]], weights: npt.ArrayLike, sizes: npt.ArrayLike) -> Strata:
+    def of(
+        labels: Sequence[Sequence[str]], weights: npt.ArrayLike, sizes: npt.ArrayLike, *, listed: bool = True
+    ) -> Strata:
         """Convert and check; see the class."""
         names = tuple(tuple(label) for label in labels)
-        return Strata(names, np.asarray(weights, dtype=np.float64), np.asarray(sizes, dtype=np.int64))
+        return Strata(names, np.asarray(weights, dtype=np.float64), np.asarray(sizes, dtype=np.int64), listed)
 
     def __post_init__(self) -> None:
         shape = (len(self.labels),)
@@ -74,6 +83,23 @@ class Strata:
     def owners(self, depth: int) -> tuple[tuple[tuple[str, ...], ...], IntArray]:
         """Return the distinct labels cut to `depth` names, and for each stratum the place of its own."""
         return self._owners[depth - 1]
+
+    def members(self, owner: IntArray, count: int) -> FloatArray:
+        """Return the faults of each part; infinite of a part that is not known though all of it was injected.
+
+        It is known once all its faults were injected, if each stands for as much of the raw rate: only then
+        the share of its injections is that of its rate.
+
+        Args:
+            owner: Part of each stratum, shape (strata,).
+            count: Of parts.
+        """
+        sizes = np.bincount(owner, self.sizes.astype(np.float64), count)
+        weights = np.bincount(owner, self.weights, count)
+        each = np.divide(weights, sizes, out=np.zeros(count), where=sizes > 0)[owner]
+        apart = np.abs(self.weights - each * self.sizes) > _SAME * self.weights
+        known = np.bincount(owner, apart, count) == 0
+        return np.where(known & self.listed, sizes, np.inf)
 
     @cached_property
     def _owners(self) -> list[tuple[tuple[tuple[str, ...], ...], IntArray]]:

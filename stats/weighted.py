@@ -107,6 +107,9 @@ def weighted_sum(
     unsampled = float(w[n == 0].sum())
     use = (n > 0) & ~known & (w > 0)
     x, n, w = x[use], n[use], w[use]
+    if not use.any() and not unsampled:
+        # All is known: limits are the estimate, without the rounding of two sums.
+        fixed = estimate
     hi, lo = total, 0.0
     if above is not None:
         hi = fixed + unsampled + _upper(x, n, w, above, mid_p)

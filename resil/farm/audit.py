@@ -18,7 +18,7 @@ from resil.folder.audits import replay_text
 
 # Rows of a worker's first portion that are audited at least.
 FIRST = 20
-# Rows that wait until it is worth while to walk through the golden run for them: so many, and in a long run so
+# Rows that wait until it is worth while to walk through the golden run for them: so many, in a long run so
 # large a part of those compared by then. So that much more of it is simulated at most until a wrong worker is
 # found.
 TOGETHER, PART_COMPARED = 100, 1 / 4

@@ -11,7 +11,7 @@ from resil.errors import ResilError
 from resil.faults.plan import IntArray
 
 # Injections of a portion: at least, as long as a worker has shown nothing, and at most.
-LEAST, FIRST, MOST = 64, 128, 32_768
+LEAST, FIRST, MOST = 64, 512, 32_768
 # A portion that is lost with its worker is halved, so in the end one injection is left that ends workers.
 # It is given up when so many were lost with it alone.
 LOSSES = 3

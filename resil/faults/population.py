@@ -147,7 +147,8 @@ class Population:
         """Return the strata with their raw rates in FIT."""
         strata = self.strata
         weights = [s.population.sites * s.exposure * fit_per_bit[s.kind] * s.relative for s in strata]
-        return Strata.of([s.label for s in strata], weights, [s.population.size for s in strata])
+        sizes = [s.population.size for s in strata]
+        return Strata.of([s.label for s in strata], weights, sizes, listed=len(self.clusters) <= 1)
 
 
 def make_population(

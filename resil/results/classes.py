@@ -36,7 +36,14 @@ def class_rows(
     if campaign.sampling.plan not in DIVIDED or campaign.faults.permanent:
         return ()
     strata = [
-        StratumCounts(label[2], label[1], bits[label[0]][label[1]], part.counts, min(part.share, 1.0))
+        StratumCounts(
+            label[2],
+            label[1],
+            bits[label[0]][label[1]],
+            part.counts,
+            min(part.share, 1.0),
+            members=part.members,
+        )
         for label, part in parts_of(sample.strata, sample.design, sample.counts, _DEPTH)
     ]
     found, _ = estimate_blocks(strata, rates, campaign.hazardous, sample.confidence)

@@ -41,7 +41,8 @@ def stratum_counts(
     def of(group: StrataGroup) -> StratumCounts:
         own = bits[group.block][group.kind] if group.block else sum(n[group.kind] for n in bits.values())
         relative = sample.relative.get((group.block, group.kind), 1.0)
-        return StratumCounts(group.block, group.kind, own, group.counts, min(group.share, 1.0), relative)
+        share = min(group.share, 1.0)
+        return StratumCounts(group.block, group.kind, own, group.counts, share, relative, group.members)
 
     return [of(group) for group in collapse(sample.strata, sample.design, counts, by_block=by_block)]
 

@@ -105,7 +105,7 @@ def sample_evidence(
 
     def groups(found: Mapping[str, npt.ArrayLike]) -> tuple[PooledGroup, ...]:
         return tuple(
-            PooledGroup(g.block, g.kind, g.weight, g.counts)
+            PooledGroup(g.block, g.kind, g.weight, g.counts, g.members)
             for g in collapse(sample.strata, sample.design, found, by_block=by_block)
         )
 

@@ -155,6 +155,8 @@ def summarise(
     sizes = {title: own for title, (own, _) in deciding_sizes(campaign, sample, found).items()}
     views = views_of(evidence, frozenset(campaign.hazardous), corners, total.fit, sizes)
     population = population_text(campaign, bench.network.name, bench.inputs, bench.network.sequence)
+    if evidence.enumerated:
+        population += "; every fault of it was injected: intervals are of an enumeration, not of a sample"
     undecided = sanity.reason or beyond_sample(campaign, len(goldens))
     return Summary(
         schema=Summary.SCHEMA,

@@ -140,3 +140,26 @@ def test_wrong_groups_are_refused():
         PooledGroup("mac", "ff", -1.0, {})
     with pytest.raises(ValueError, check=about("group")):
         PooledGroup("mac", "ff", 1.0, {"hang": -1})
+
+
+def test_of_every_fault_a_part_is_what_was_counted():
+    groups = (
+        PooledGroup("a", "ff", 1.0, {"due": 9, "hang": 1, "masked": 10}, 20),
+        PooledGroup("b", "sram", 3.0, {"due": 1, "hang": 1, "masked": 98}, 100),
+    )
+    found = Evidence(groups, 0.95, 0.95)
+    due, hang = found.rate(["due"]), found.rate(["hang"])
+    assert due.as_list() == pytest.approx([0.45 + 0.03] * 3)
+    part = found.part(["due"], ["hang"])
+    assert part.as_list() == pytest.approx([due.estimate / (due.estimate + hang.estimate)] * 3)
+    short = replace(groups[1], members=101)
+    assert Evidence((groups[0], short), 0.95, 0.95).part(["due"], ["hang"]).width > 0.1
+    assert Evidence((groups[0], replace(short, members=None)), 0.95, 0.95).rate(["due"]).width > 0.01
+
+
+def test_of_drawn_inputs_every_fault_is_a_sample_all_the_same():
+    """Each input's faults may all have been injected: what other inputs would give is not known by that."""
+    own = tuple((PooledGroup("a", "ff", 1.0, {"due": n, "masked": 10 - n}, 10),) for n in (1, 5, 3))
+    every = (PooledGroup("a", "ff", 1.0, {"due": 9, "masked": 21}, 30),)
+    assert Evidence(every, 0.95, 0.95).rate(["due"]).width == 0.0
+    assert Evidence(every, 0.95, 0.95, own, labels=(0, 1, 2)).rate(["due"]).width > 0.3

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
+from dataclasses import replace
+
 import pytest
 
 from resil.stats.intervals import clopper_pearson
@@ -138,3 +140,25 @@ def test_the_total_of_a_uniform_sample_has_one_stratum():
     found, total = estimate_blocks(blocks, {"ff": 0.01}, whole=whole)
     assert total.fit.as_list() == pytest.approx(clopper_pearson(3, 8).scaled(4.0).as_list())
     assert found[1].fit.hi == pytest.approx(1.0)
+
+
+def listed(members, **counts):
+    return StratumCounts("mac", "ff", 100, counts, members=members)
+
+
+def test_where_every_fault_was_injected_the_rates_are_known():
+    """An enumeration has no error of a sample; one fault short of it is a sample, of another stratum too."""
+    whole, short = listed(72, sdc_critical=70, masked=2), listed(73, sdc_critical=70, masked=2)
+    found = outcome_probability([whole], ["sdc_critical"])
+    assert found.lo == found.estimate == found.hi == 70 / 72
+    assert outcome_probability([short], ["sdc_critical"]) == clopper_pearson(70, 72)
+    assert fit([whole], {"ff": 1.0}).width == 0.0
+    both = fit([whole, replace(short, block="wd")], {"ff": 1.0})
+    assert both.lo == pytest.approx(100 * (70 / 72 + clopper_pearson(70, 72).lo))
+    _, total = estimate_blocks([whole], {"ff": 1.0})
+    assert total.avf.width == total.fit.width == 0.0
+
+
+def test_more_injections_than_faults_are_refused():
+    with pytest.raises(ValueError, check=about("sizes.trials")):
+        outcome_probability([listed(71, sdc_critical=70, masked=2)], ["masked"])

@@ -145,3 +145,19 @@ def test_looks_grow_to_the_last(first, more, growth):
 def test_wrong_strata_are_refused(labels, weights, sizes, field):
     with pytest.raises(ValueError, check=about(field)):
         Strata.of(labels, weights, sizes)
+
+
+@pytest.mark.parametrize(
+    ("weights", "listed", "expected"),
+    [
+        ([2.0, 4.0, 9.0], True, [30, 10]),
+        ([2.0, 4.0 + 1e-6, 9.0], True, [np.inf, 10]),
+        ([2.0, 0.0, 9.0], True, [np.inf, 10]),
+        ([2.0, 4.0, 9.0], False, [np.inf, np.inf]),
+    ],
+)
+def test_a_part_is_known_once_all_of_it_is_injected_if_its_faults_are_alike(weights, listed, expected):
+    """The fault: faults of two rates count alike in a share that is called exact; or a size is drawn."""
+    labels = [("a", "ff", "x"), ("a", "ff", "y"), ("b", "ff", "x")]
+    strata = Strata.of(labels, weights, [10, 20, 10], listed=listed)
+    assert strata.members(np.array([0, 0, 1]), 2).tolist() == expected
