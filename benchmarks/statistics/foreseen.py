@@ -5,7 +5,8 @@ Run as `python -m benchmarks.statistics.foreseen [--runs 1000] [--margin 0.1] [-
 the project.
 The truth of each network and size is what was observed in each block and kind of storage; what is foreseen of
 it is learnt from the other networks alone (`left_out` of the shipped model). Then come predictions that are
-wrong on purpose.
+wrong on purpose. With `--inputs` the total is one of inputs like those that are drawn; "no room" plans it as
+one of these inputs alone.
 """
 
 from __future__ import annotations
@@ -97,7 +98,8 @@ def main() -> None:
     print(f"{len(known)} networks on targets, margin {options.margin:.0%}")
     print("| foreseen | coverage | mean of estimate / truth | injections | steps | at the margin |")
     print("|---|---|---|---|---|---|")
-    for how in ("pilot", "left out", "one rate", "reversed", "a fifth", "five times"):
+    ways = ("pilot", "left out", *(("no room",) if options.inputs else ()))
+    for how in (*ways, "one rate", "reversed", "a fifth", "five times"):
         inside, ratio, made_, steps, settled = 0, 0.0, 0, 0, 0
         for run in range(options.runs):
             case = known[run % len(known)]
@@ -112,7 +114,7 @@ def main() -> None:
             if options.inputs:
                 shape = 1.0 / options.variation**2
                 factors = np.random.default_rng([7, run]).gamma(shape, 1.0 / shape, options.inputs)
-                guess = guess and replace(guess, inputs=options.inputs)
+                guess = guess and replace(guess, inputs=0 if how == "no room" else options.inputs)
             step, done = case.population.play(plan, run, guess, factors)
             assert step.design is not None
             found = total_interval(
