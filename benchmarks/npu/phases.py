@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the time and the memory of a campaign go: its phases one after another, in one process.
 
-    python -m benchmarks.npu.phases CAMPAIGN.toml [--faults 100] [--restarted 20] [--json FILE]
+    python -m benchmarks.npu.phases CAMPAIGN.toml [--faults 100] [--against FILE ...] [--json FILE]
+    python -m benchmarks.npu.phases CAMPAIGN.toml --faults 100 --restarted 0 20 --keep FILE
 
 Faults are drawn uniformly over flip-flops and cycles, of the campaign's first input. Of each phase there are
 seconds, seconds of the processor, in which other work on the machine is not counted, and the memory at the
-peak so far. With `--restarted` so many of the faults, half of them such as came to something, run again from
-reset to their end without anything that the engine knows of the golden run. What is seen, the cycle of the
-end, status, output and alarms have to be the same.
+peak so far. With `--restarted FIRST LAST` faults of these numbers run from reset to their end, without
+anything that the engine knows of the golden run, and nothing else is done; `--keep` gets what came of them.
+With `--against` the engine's answers are compared with such files: what is seen, the cycle of the end,
+status, output and the first alarm have to be the same.
 """
 
 from __future__ import annotations
@@ -26,9 +28,11 @@ from typing import TypeVar
 from resil.campaign.campaign import load_campaign
 from resil.prepare.bench import prepare
 from resil.progress import Progress
+from resil.rtl_harness.engine.fast import liveness_cache
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
+from resil.rtl_harness.engine.fast.native.library import Stop
 from resil.rtl_harness.engine.tail import Departure
-from resil.rtl_harness.faults import Fault, Injection, Seen
+from resil.rtl_harness.faults import Fault, Injection
 
 T = TypeVar("T")
 
@@ -97,24 +101,33 @@ def drawn(engine: VerilatorEngine, faults: int, seed: int) -> list[Fault]:
     return [Fault(generator.choice(flip_flops), generator.randrange(cycles)) for _ in range(faults)]
 
 
-def compared(engine: VerilatorEngine, found: Sequence[Injection], count: int, seed: int) -> list[str]:
-    """Return how answers differ from those of runs from reset to the end."""
-    generator = random.Random(seed)
-    some = [one for one in found if one.seen not in (Seen.MASKED,)]
-    chosen = generator.sample(some, min(len(some), count // 2))
-    chosen += generator.sample([one for one in found if one not in chosen], count - len(chosen))
-    different = []
-    for one in chosen:
-        with engine.start() as instance:
-            instance.run_to(one.fault.cycle + 1)
-            engine.strike(instance, one.fault)
-            finished = instance.run(engine.timeout_cycles)
-            again = engine.judge(one.fault, instance, int(finished) == 1)
-        if any(
-            getattr(one, key) != getattr(again, key) for key in ("seen", "end_cycle", "status", "output_hash")
-        ) or (one.detected and one.detected.cycle) != (again.detected and again.detected.cycle):
-            different.append(f"{one} became {again}")
-    return different
+def row(one: Injection) -> list[object]:
+    """Return what two answers for a fault have to have in common."""
+    detected = one.detected and (one.detected.alarm, one.detected.cycle)
+    return [
+        one.fault.site,
+        one.fault.cycle,
+        one.seen.value,
+        one.end_cycle,
+        one.status,
+        one.output_hash,
+        detected,
+    ]
+
+
+def restarted(engine: VerilatorEngine, faults: Sequence[Fault]) -> list[list[object]]:
+    """Return the rows of runs from reset to the end; what is before the faults is simulated once for all."""
+    found = []
+    with engine.start() as plain:
+        for fault in sorted(faults, key=lambda one: one.cycle):
+            plain.run_to(fault.cycle + 1)
+            with engine.start() as instance:
+                instance.copy_from(plain)
+                engine.strike(instance, fault)
+                stop = instance.run(engine.timeout_cycles)
+                found.append(row(engine.judge(fault, instance, stop is Stop.DONE)))
+                print(f"  {found[-1]}", flush=True)
+    return found
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -124,11 +137,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("campaign", type=Path)
     parser.add_argument("--faults", type=int, default=100)
-    parser.add_argument("--restarted", type=int, default=0)
+    parser.add_argument("--restarted", type=int, nargs=2, metavar=("FIRST", "LAST"))
+    parser.add_argument("--keep", type=Path)
+    parser.add_argument("--against", type=Path, nargs="*", default=[])
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kept", type=int, help="MiB of changes of memories that are kept of the golden run")
+    parser.add_argument("--windows", type=int, help="that are gone through backwards for dead storage")
     parser.add_argument("--json", type=Path)
     given = parser.parse_args(arguments)
+    if given.windows:
+        liveness_cache.MOST_WINDOWS = given.windows
     phases = Phases()
     campaign = load_campaign(given.campaign)
     bench = phases.timed(
@@ -143,9 +161,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         golden = phases.timed("golden run", engine.golden)
         remembered = engine.model.injector.remembered_bytes
         print(f"{golden.cycles:,} cycles; what is remembered takes {remembered / 2**20:,.0f} MiB")
+        faults = drawn(engine, given.faults, given.seed)
+        if given.restarted:
+            first, last = given.restarted
+            rows = phases.timed(f"{last - first} restarted", lambda: restarted(engine, faults[first:last]))
+            if given.keep:
+                given.keep.write_text(json.dumps(rows), encoding="utf-8")
+            return 0
         phases.timed("gates, dead storage", engine.prepare)
         spent = watch_tail(engine)
-        faults = drawn(engine, given.faults, given.seed)
         injections: list[Injection] = []
         slow: list[tuple[float, str]] = []
 
@@ -167,21 +191,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(
             {**{key: round(value, 1) for key, value in parts.items()}, **spent, "simulated": engine.simulated}
         )
-        print(Counter(one.seen.value for one in injections), dict(engine.ends))
+        print(Counter(one.outcome.value for one in injections), dict(engine.ends))
         print(
             "again:", engine.model.injector.recalled, "slowest:", *sorted(slow, reverse=True)[:12], sep="\n  "
         )
         print(*engine.notes, sep="\n")
-        different = []
-        if given.restarted:
-            different = phases.timed(
-                f"{given.restarted} restarted",
-                lambda: compared(engine, injections, given.restarted, given.seed),
-            )
-            print(f"{len(different)} of {given.restarted} differ", *different, sep="\n")
+        answers = {(one.fault.site, one.fault.cycle): row(one) for one in injections}
+        rows = [own for file in given.against for own in json.loads(file.read_text(encoding="utf-8"))]
+        different = [own for own in rows if json.loads(json.dumps(answers[own[0], own[1]])) != own]
+        print(f"{len(different)} of {len(rows)} that were restarted differ", *different, sep="\n")
         if given.json:
             own = {"cycles": golden.cycles, "phases": phases.figures, "parts": parts, "tail": spent}
-            own |= {"seen": Counter(one.seen.value for one in injections), "differ": len(different)}
+            own |= {
+                "outcomes": Counter(one.outcome.value for one in injections),
+                "restarted": len(rows),
+                "differ": len(different),
+            }
             given.json.write_text(json.dumps(own, indent=2) + "\n", encoding="utf-8")
     return int(bool(different))
 

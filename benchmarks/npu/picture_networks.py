@@ -54,7 +54,7 @@ HEAD = 96
 ANCHOR = 0.35
 SCALES = (10.0, 10.0, 5.0, 5.0)
 SIZES = (32, 64, 128, 256)
-CALIBRATION, SHIPPED, JUDGED = 4, 1, 200
+CALIBRATION, SHIPPED = 4, 1
 
 
 def channels(wanted: int, width: float) -> int:
@@ -260,7 +260,7 @@ scores = "scores"
 activation = "sigmoid"
 anchors = "{network}-anchors.npy"
 scales = [10.0, 10.0, 5.0, 5.0]
-threshold = 0.5
+threshold = 0.4
 """
 
 
@@ -274,18 +274,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--width", type=float, default=0.35, help="of channels")
     parser.add_argument("--side", type=int, default=96, help="pixels; of a detector a multiple of 16")
     parser.add_argument("--train", type=int, default=4000, help="pictures")
+    parser.add_argument("--judged", type=int, default=200, help="held-out pictures")
     parser.add_argument("--epochs", type=int, default=10, help="0 leaves random weights, normalised")
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args(arguments)
     given.folder.mkdir(parents=True, exist_ok=True)
     began = time.process_time()
     if given.what == "mobile":
-        data = labelled_pictures(given.side, given.train, JUDGED, given.seed)
+        data = labelled_pictures(given.side, given.train, given.judged, given.seed)
         network = trained_mobile(given.width, given.side, data, given.epochs, given.seed)
         train, held_out = data.train_inputs, data.heldout_inputs
     else:
         train, found = scenes(given.side, given.train, held_out=False, seed=given.seed)
-        held_out, truth = scenes(given.side, JUDGED, held_out=True, seed=given.seed)
+        held_out, truth = scenes(given.side, given.judged, held_out=True, seed=given.seed)
         network = trained_detector(given.width, given.side, train, found, given.epochs, given.seed)
     graph = quantise(network, train[:CALIBRATION])
     model = serialise_network(graph)

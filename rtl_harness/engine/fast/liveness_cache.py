@@ -43,7 +43,7 @@ def cached_dead_storage(
     key = content_key(gates, external, fixed, ends, beginning, MOST_WINDOWS, SHARED, HEADERS)
 
     def build(folder: Path) -> None:
-        found = find_dead_storage(injector, circuit, external, fixed)
+        found = find_dead_storage(injector, circuit, external, fixed, MOST_WINDOWS)
         bits = np.concatenate([np.zeros(0, BYTE), *found.bits])
         np.savez_compressed(
             folder / _FILE,
