@@ -445,6 +445,22 @@ FOLLOWING = (
         LEAVE,
     ),
     _mutant(
+        "select-unchanged",
+        "a gate is not evaluated again where nothing but its select is another one than in the window before",
+        f"{CPP}/window.cpp",
+        "(changed_[g.a] | changed_[g.b] | changed_[g.s])",
+        "(changed_[g.a] | changed_[g.b])",
+        LEAVE,
+    ),
+    _mutant(
+        "constant-held",
+        "storage with one value in all cycles of a window is taken to have had it in the window before",
+        f"{CPP}/window.cpp",
+        "if (constant && constant == held_[word]) continue;",
+        "if (constant) continue;",
+        LEAVE,
+    ),
+    _mutant(
         "address-not-observed",
         "the address of a write counts as unobserved",
         f"{CPP}/window.cpp",
