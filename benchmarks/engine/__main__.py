@@ -39,6 +39,7 @@ import numpy.typing as npt
 from resil.networks import zoo
 from resil.networks.compile import compile_network
 from resil.rtl_harness.design.elaboration import elaborate
+from resil.rtl_harness.design.sites import SiteTable
 from resil.rtl_harness.design.target import load_target
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.engine.fast.processes import EngineOutcome as EngineOutcome
@@ -79,6 +80,7 @@ class Figures:
         audited: Answers that were tried by a run to the end.
         ends: How many faults ended how.
         cycles: Cycles that were simulated for faults that ended so and came out so, most first.
+        registers: Cycles that were simulated for faults of a storage element, the ten with most.
         seconds: Where the time went.
     """
 
@@ -101,6 +103,7 @@ class Figures:
     audited: int
     ends: dict[str, int]
     cycles: dict[str, int]
+    registers: dict[str, int]
     seconds: dict[str, float]
 
 
@@ -168,6 +171,7 @@ def measure(workload: Workload, options: argparse.Namespace) -> Figures:
             audited=audited,
             ends=ends,
             cycles=cycles_by_end(outcomes),
+            registers=cycles_by_register(outcomes, elaboration.sites),
             seconds={"all": seconds, **parts},
         )
 
@@ -178,6 +182,16 @@ def cycles_by_end(outcomes: Sequence[EngineOutcome]) -> dict[str, int]:
     for one in outcomes:
         found[f"{one.how}: {one.injection.outcome.value}"] += one.simulated
     return dict(found.most_common())
+
+
+def cycles_by_register(
+    outcomes: Sequence[EngineOutcome], sites: SiteTable, most: int = 10
+) -> dict[str, int]:
+    """Return the cycles that were simulated for faults of a storage element, of so many with most, by path."""
+    found: Counter[str] = Counter()
+    for one in outcomes:
+        found[sites[one.injection.fault.site].element.path] += one.simulated
+    return dict(found.most_common(most))
 
 
 def interval(

@@ -39,7 +39,8 @@ class ModelSimulator {
   bool rejoin(Job& job, const Digest& now, const Store& store);
   /// Cycles since the job was in its present state before; 0 if it is not known to have been.
   uint64_t repeats(Job& job, const Digest& now, const Store& store) const;
-  /// The registers that were gathered last are almost those of the golden run in the job's cycle.
+  /// Of the registers that were gathered last, few enough bytes are not those of the golden run in the job's cycle for
+  /// the job to be small. Where more are, nothing else has to be compared.
   bool nearly(const Job& job) const;
   /// Work out the difference in the job's cycle, whose golden registers are known.
   void compare(Job& job);
