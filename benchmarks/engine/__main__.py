@@ -184,10 +184,8 @@ def cycles_by_end(outcomes: Sequence[EngineOutcome]) -> dict[str, int]:
     return dict(found.most_common())
 
 
-def cycles_by_register(
-    outcomes: Sequence[EngineOutcome], sites: SiteTable, most: int = 10
-) -> dict[str, int]:
-    """Return the cycles that were simulated for faults of a storage element, of so many with most, by path."""
+def cycles_by_register(outcomes: Sequence[EngineOutcome], sites: SiteTable, most: int = 10) -> dict[str, int]:
+    """Return the cycles simulated for faults of a storage element, by path, of the elements with most."""
     found: Counter[str] = Counter()
     for one in outcomes:
         found[sites[one.injection.fault.site].element.path] += one.simulated

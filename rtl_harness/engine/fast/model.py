@@ -76,9 +76,14 @@ class CompiledModel:
         return f"{self.target.name} running {self.workload.name}"
 
     def start(self) -> ModelInstance:
-        """Return a new instance, just out of reset."""
+        """Return a new instance, just out of reset.
+
+        Those that are made so copy all that a run can change from each other, large memories too: nobody
+        follows what they write, as the injector does of its own.
+        """
         made = self.runner.library.create()
         made.copy_from(self.origin)
+        made.keep(self.map.unused)
         return made
 
     def strike(self, instance: ModelInstance, fault: Fault) -> None:

@@ -85,6 +85,26 @@ def test_early_stops_see_all_of_the_memory(target, plain, elaboration, faults, s
         assert (made.model.injector.recalled > 0) == (kept is not None)
 
 
+def test_a_copy_of_a_run_has_all_of_its_memory(target, elaboration):
+    """The fault: a checkpoint, as of a trace, has of a large memory what was there at the start."""
+    with VerilatorEngine(target, WORKLOAD, elaboration, audit=NOTHING) as made:
+        made.golden()
+        with made.start() as run, made.start() as copy, made.start() as again:
+            run.run_to(300)
+            copy.copy_from(run)
+            again.copy_from(copy)
+            assert made.same_state(run, copy)
+            assert made.same_state(run, again)
+
+
+def test_restarts_begin_with_all_of_the_memory(target, plain, elaboration, faults):
+    """The fault: an instance that runs anew has of a large memory what the run before has left in it."""
+    with VerilatorEngine(target, WORKLOAD, elaboration, sweep=False, lanes=False, audit=NOTHING) as made:
+        runner = PlainRunner(made, 0)
+        assert {fault: runner.inject(fault) for fault in faults} == plain
+        runner.close()
+
+
 def test_the_golden_run_is_what_a_run_to_the_end_leaves(target, elaboration):
     with VerilatorEngine(target, WORKLOAD, elaboration) as made:
         made.golden()
