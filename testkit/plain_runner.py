@@ -80,6 +80,6 @@ class PlainRunner:
 
 
 def _whole(instance: ModelInstance) -> ModelInstance:
-    """Return an instance that is copied with all that it holds: what a run has written stays nowhere."""
+    """Return an instance that is copied with all that it holds, words that are in no use among them."""
     instance.keep([])
     return instance

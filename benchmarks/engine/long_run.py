@@ -84,8 +84,6 @@ def again(engine: VerilatorEngine, faults: Sequence[Fault]) -> dict[Fault, objec
             plain.run_to(fault.cycle + 1)
             with engine.start() as instance:
                 instance.copy_from(plain)
-                for storage in engine.model.map.large:  # which are no part of what is copied
-                    instance.view(storage)[:] = plain.view(storage)
                 engine.strike(instance, fault)
                 stop = instance.run(engine.timeout_cycles)
                 found[fault] = engine.judge(fault, instance, int(stop) == 1).seen

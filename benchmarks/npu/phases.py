@@ -143,8 +143,6 @@ def restarted(engine: VerilatorEngine, faults: Sequence[Fault]) -> list[list[obj
             plain.run_to(fault.cycle + 1)
             with engine.start() as instance:
                 instance.copy_from(plain)
-                for storage in engine.model.map.large:  # which are no part of what is copied
-                    instance.view(storage)[:] = plain.view(storage)
                 engine.strike(instance, fault)
                 stop = instance.run(engine.timeout_cycles)
                 found.append(row(engine.judge(fault, instance, stop is Stop.DONE)))
