@@ -61,7 +61,8 @@ PYTHON = {
     "tail._BATCH": "resil.rtl_harness.npu.tail",
 }
 # What is no choice between costs: sizes of what other parts rely on, blocks of bytes that are compared at
-# once (`kBlockBytes`, `kPart`), what follows large memories (`kQuiet`, `kMostOpen`, `kStretch`), which this
+# once (`kBlockBytes`, `kPart`), hashes that lie together (`kChunk`), what follows large memories (`kQuiet`,
+# `kMostOpen`, `kStretch`), which this
 # network hardly has, multipliers of hashes, values that stand for none;
 # what only the audit uses, which is left out here;
 # and how far the search for dead storage, which is no part of a sweep, looks for ways on which a flip-flop
@@ -72,6 +73,7 @@ FIXED = frozenset(
         "kLaneCount",
         "kMostAlarms",
         "kRowMargin",
+        "kChunk",
         "kSetWords",
         "kWindowCycles",
         "kByItself",

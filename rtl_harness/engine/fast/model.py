@@ -55,6 +55,7 @@ class CompiledModel:
         self.origin.reset(target.reset_cycles)
         self.map = StateMap(target, elaboration, self.origin, self.memory_words)
         self.origin.keep([*self.map.unused, *self.map.large])
+        self._first: ModelInstance | None = None  # that all others are copied from which are no injector's
         self.alarms = Alarms(target)
         self.injector = Injector(
             self.origin,
@@ -67,6 +68,8 @@ class CompiledModel:
 
     def close(self) -> None:
         """Free all instances."""
+        if self._first is not None:
+            self._first.close()
         self.injector.close()
         self.origin.close()
 
@@ -81,9 +84,12 @@ class CompiledModel:
         Those that are made so copy all that a run can change from each other, large memories too: nobody
         follows what they write, as the injector does of its own.
         """
+        if self._first is None:
+            self._first = self.runner.library.create()
+            self._first.copy_from(self.origin)
+            self._first.keep(self.map.unused)
         made = self.runner.library.create()
-        made.copy_from(self.origin)
-        made.keep(self.map.unused)
+        made.copy_from(self._first)
         return made
 
     def strike(self, instance: ModelInstance, fault: Fault) -> None:
