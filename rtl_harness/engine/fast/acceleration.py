@@ -31,7 +31,7 @@ from resil.rtl_harness.engine.fast.model import CompiledModel
 from resil.rtl_harness.engine.fast.native.circuit import Circuit
 from resil.rtl_harness.engine.fast.native.held_lanes import HeldLanes
 from resil.rtl_harness.engine.fast.native.injector import AlarmBit, Shortcut
-from resil.rtl_harness.engine.fast.native.sweep import GatesError, Sweep, SweepTimes
+from resil.rtl_harness.engine.fast.native.sweep import GatesError, LaneLibrary, Sweep, SweepTimes
 from resil.rtl_harness.engine.fast.processes import EngineOutcome, run_chunks
 from resil.rtl_harness.engine.fast.shared import Shared
 from resil.rtl_harness.engine.fast.single import Singles
@@ -152,24 +152,13 @@ class Acceleration:
 
     def held(self, faults: int) -> HeldSimulator | None:
         """Return what simulates so many stuck bits together; None where one by one is faster."""
-        if self._held is None and self._held_lanes_pay(faults):
-            model = self._model
-            try:
-                lanes = lanes_of(lane_model(model.target, model.elaboration.parameters), model)
-                self._held = HeldSimulator(HeldLanes(model.injector, lanes), model, self._singles)
-            except UnsupportedLanesError as error:
-                self._wanted.lanes = False
-                self._notes.append(f"simulated faults one at a time: {error}")
-        return self._held
-
-    def _held_lanes_pay(self, faults: int) -> bool:
-        if self._wanted.lanes is not None:
-            return self._wanted.lanes
         work = faults * self._golden.run.end.end_cycle
-        if work < HELD_LANES_FROM or not pays():
-            return False
-        made = is_made(self._model.target, self._model.elaboration.parameters)
-        return made or work >= HELD_LANES_MADE_FROM
+        if self._held is None and self._lanes_pay(work, HELD_LANES_FROM, HELD_LANES_MADE_FROM):
+            if (lanes := self._lane_library()) is None:
+                self._wanted.lanes = False
+            else:
+                self._held = HeldSimulator(HeldLanes(self._model.injector, lanes), self._model, self._singles)
+        return self._held
 
     def outcomes(
         self, chunks: Sequence[Sequence[Fault]], workers: int, alone: Alone
@@ -304,22 +293,28 @@ class Acceleration:
 
     def _add_lanes(self, sweep: Sweep) -> None:
         """Let faults that are simulated for long go on in a lane model, if it is wanted and not there yet."""
-        if self._has_lanes or not self._lanes_pay():
+        if self._has_lanes or not self._lanes_pay(self._work(), LANES_FROM, LANES_MADE_FROM):
             return
         self._has_lanes = True
+        if (lanes := self._lane_library()) is not None:
+            sweep.add_lanes(lanes)
+
+    def _lane_library(self) -> LaneLibrary | None:
+        """Return the lane model of the design; None if it has none, of which a note gives the reason."""
         model = self._model
         try:
-            sweep.add_lanes(lanes_of(lane_model(model.target, model.elaboration.parameters), model))
+            return lanes_of(lane_model(model.target, model.elaboration.parameters), model)
         except UnsupportedLanesError as error:
             self._notes.append(f"simulated faults one at a time: {error}")
+            return None
 
-    def _lanes_pay(self) -> bool:
+    def _lanes_pay(self, work: int, least: int, least_made: int) -> bool:
+        """Say whether a lane model is used: `least` is where one pays that is there, else `least_made`."""
         if self._wanted.lanes is not None:
             return self._wanted.lanes
-        work = self._work()
-        if work < LANES_FROM or not pays():
+        if work < least or not pays():
             return False
-        return work >= LANES_MADE_FROM or is_made(self._model.target, self._model.elaboration.parameters)
+        return work >= least_made or is_made(self._model.target, self._model.elaboration.parameters)
 
     def _work(self) -> int:
         return self._wanted.faults * self._golden.run.end.end_cycle
