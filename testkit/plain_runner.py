@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.engine.fast.native.library import ModelInstance, OutputPort, Stop
 from resil.rtl_harness.errors import HarnessError
@@ -77,6 +79,21 @@ class PlainRunner:
             known = self._states.get(faulty.cycle)
             if known is not None and self._engine.same_state(faulty, known):
                 return self._engine.masked(fault)
+
+
+def restarted(engine: VerilatorEngine, faults: Iterable[Fault]) -> Iterator[Injection]:
+    """Yield the injections of faults, by cycle, each run from its cycle to the end without shortcuts.
+
+    One run without a fault comes to all of them, so that nothing is simulated twice before a fault.
+    """
+    with engine.start() as plain:
+        for fault in sorted(faults, key=lambda one: one.cycle):
+            plain.run_to(fault.cycle + 1)
+            with engine.start() as instance:
+                instance.copy_from(plain)
+                engine.strike(instance, fault)
+                stop = instance.run(engine.timeout_cycles)
+                yield engine.judge(fault, instance, stop is Stop.DONE)
 
 
 def _whole(instance: ModelInstance) -> ModelInstance:

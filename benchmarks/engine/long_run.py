@@ -26,6 +26,7 @@ from resil.rtl_harness.design.target import Target, TargetMemory
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.engine.workload import OutputSpec, Workload, exact
 from resil.rtl_harness.faults import Fault
+from testkit.plain_runner import restarted
 
 T = TypeVar("T")
 WORDS = 512
@@ -73,20 +74,6 @@ def timed(what: str, work: Callable[[], T]) -> T:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     seconds, processor = time.perf_counter() - began, time.process_time() - used
     print(f"{what}: {seconds:.1f} s, {processor:.1f} s of the processor, {peak:,.0f} MiB", flush=True)
-    return found
-
-
-def again(engine: VerilatorEngine, faults: Sequence[Fault]) -> dict[Fault, object]:
-    """Return what becomes of faults in instances of their own, without shortcuts; one run comes to all."""
-    found: dict[Fault, object] = {}
-    with engine.start() as plain:
-        for fault in sorted(faults, key=lambda one: one.cycle):
-            plain.run_to(fault.cycle + 1)
-            with engine.start() as instance:
-                instance.copy_from(plain)
-                engine.strike(instance, fault)
-                stop = instance.run(engine.timeout_cycles)
-                found[fault] = engine.judge(fault, instance, int(stop) == 1).seen
     return found
 
 
@@ -143,7 +130,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             found = timed(f"{len(faults)} faults", lambda: {one.fault: one for one in engine.run(faults)})
             print(Counter(one.seen.value for one in found.values()), dict(engine.ends))
             print(f"{engine.model.injector.recalled} parts simulated again", *engine.notes, sep="\n")
-            judged = timed("again", lambda: again(engine, faults[given.faults :]))
+            late_ones = faults[given.faults :]
+            judged = timed("again", lambda: {one.fault: one.seen for one in restarted(engine, late_ones)})
             different = [fault for fault, seen in judged.items() if found[fault].seen is not seen]
             print(f"{len(different)} of {len(judged)} differ", *different, sep="\n")
     return int(bool(different))

@@ -31,10 +31,10 @@ from resil.progress import Progress
 from resil.results.summarise import technology_of
 from resil.rtl_harness.engine.fast import liveness_cache
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
-from resil.rtl_harness.engine.fast.native.library import Stop
 from resil.rtl_harness.engine.tail import Departure
 from resil.rtl_harness.faults import Fault, Injection, Outcome
 from resil.stats.intervals import clopper_pearson
+from testkit.plain_runner import restarted
 
 T = TypeVar("T")
 
@@ -135,18 +135,12 @@ def row(one: Injection) -> list[object]:
     ]
 
 
-def restarted(engine: VerilatorEngine, faults: Sequence[Fault]) -> list[list[object]]:
+def restarted_rows(engine: VerilatorEngine, faults: Sequence[Fault]) -> list[list[object]]:
     """Return the rows of runs from reset to the end; what is before the faults is simulated once for all."""
     found = []
-    with engine.start() as plain:
-        for fault in sorted(faults, key=lambda one: one.cycle):
-            plain.run_to(fault.cycle + 1)
-            with engine.start() as instance:
-                instance.copy_from(plain)
-                engine.strike(instance, fault)
-                stop = instance.run(engine.timeout_cycles)
-                found.append(row(engine.judge(fault, instance, stop is Stop.DONE)))
-                print(f"  {found[-1]}", flush=True)
+    for injection in restarted(engine, faults):
+        found.append(row(injection))
+        print(f"  {found[-1]}", flush=True)
     return found
 
 
@@ -184,7 +178,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         faults = drawn(engine, given.faults, given.seed)
         if given.restarted:
             first, last = given.restarted
-            rows = phases.timed(f"{last - first} restarted", lambda: restarted(engine, faults[first:last]))
+            rows = phases.timed(
+                f"{last - first} restarted", lambda: restarted_rows(engine, faults[first:last])
+            )
             if given.keep:
                 given.keep.write_text(json.dumps(rows), encoding="utf-8")
             return 0
