@@ -12,7 +12,7 @@ import numpy.typing as npt
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.npu.model.memory import Offsets
 
-CHUNK_ELEMENTS = 1 << 23
+CHUNK_ELEMENTS = 1 << 18
 _LARGEST_TENSOR = 1 << 27
 _T = TypeVar("_T", bound=np.generic)
 
