@@ -183,7 +183,7 @@ def fake_bench(
     campaign: Campaign,
     progress: Progress | None = None,
     *,
-    simulates: bool = False,
+    simulates: int = 0,
     before: bytes = b"\0\0",
     again: bytes = b"\xff\xff",
     compiled: bool = False,

@@ -100,7 +100,7 @@ def _first_injection(size: int, without: bool) -> list[Took]:
     campaign = load_campaign(CAMPAIGN)
     campaign = replace(campaign, target=f"ethos-u55-{size}")
     what = "to the first injection, " + ("all made here" if without else "with what ships")
-    with _taking(what) as taken, prepare(campaign, Progress(), simulates=True).engine(0) as engine:
+    with _taking(what) as taken, prepare(campaign, Progress(), simulates=1).engine(0) as engine:
         engine.golden()
     return taken
 

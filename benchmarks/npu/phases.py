@@ -163,9 +163,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         liveness_cache.MOST_WINDOWS = given.windows
     phases = Phases()
     campaign = load_campaign(given.campaign)
-    bench = phases.timed(
-        "compiled, laid out, elaborated", lambda: prepare(campaign, Progress(), simulates=True)
-    )
+    bench = phases.timed("compiled, laid out, elaborated", lambda: prepare(campaign, Progress(), simulates=1))
     engine = phases.timed("compiled model", lambda: bench.engine(0))
     assert isinstance(engine, VerilatorEngine)
     with engine:

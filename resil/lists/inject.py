@@ -60,7 +60,7 @@ def run_list(
     require_empty(out)
     progress = progress or Progress()
     listed = read_list(file)
-    bench = prepare(campaign, progress, simulates=True)
+    bench = prepare(campaign, progress, simulates=1)
     require_all_mapped(bench)
     placed = on_design(bench, listed)
     placed.require_injectable(campaign.faults.model)

@@ -37,10 +37,15 @@ from resil.rtl_harness.replay.closed import Closed
 from resil.work.recording import cycles_in_reset
 
 
-def prepare(campaign: Campaign, progress: Progress, *, simulates: bool = False) -> Bench:
+def prepare(campaign: Campaign, progress: Progress, *, simulates: int = 0) -> Bench:
     """Lay out what runs in the target's memories, and elaborate the target; all that is slow is cached.
 
     If the caller simulates, what the engine is built of is begun while synthesis counts the hardware.
+
+    Args:
+        campaign: What is asked.
+        progress: Where stages and warnings go.
+        simulates: Campaigns of about this size that will be simulated by what is built, this one among them.
 
     Raises:
         CampaignError: the inputs do not fit the network, or the images do not fit the target.
@@ -58,7 +63,7 @@ def prepare(campaign: Campaign, progress: Progress, *, simulates: bool = False) 
     progress.stage(f"storage of {target.name}")
     elaboration = storage_of(target, workloads[0].parameters)
     if simulates and not elaboration.unmapped:
-        faults = campaign.faults.injections
+        faults = simulates * campaign.faults.injections
         cycles = work.facts.vela_cycles or 0
         if (ahead := engine_named(campaign.execution.engine).build_ahead) is not None:
             ahead(target, workloads[0], elaboration, faults * cycles)

@@ -14,6 +14,7 @@ from resil.campaign.network_settings import NetworkSettings
 from resil.campaign.recording_settings import RecordingSettings
 from resil.campaign.testbench_settings import TestbenchSettings
 from resil.campaign.workload_settings import WorkloadSettings
+from resil.networks.parts import compile_parts
 from resil.progress import Progress
 from resil.rtl_harness.design.drivers import require_single_drivers
 from resil.rtl_harness.design.elaboration import Elaboration, elaborate
@@ -26,7 +27,7 @@ from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.replay.closed import Closed
 from resil.rtl_harness.replay.shell import in_shell
 from resil.work.memory_images import own_work
-from resil.work.network import network_work
+from resil.work.network import network_path, network_work
 from resil.work.recording import close_target, recorded_rows, recorded_work
 from resil.work.testbench import driven_design, recorded_settings, tested_work
 from resil.work.work import Work
@@ -135,6 +136,20 @@ def work_on(campaign: Campaign, found: Targeted, progress: Progress) -> Work:
     assert isinstance(settings, TestbenchSettings)
     assert found.driven is not None
     return tested_work(campaign, settings, found.driven)
+
+
+def estimated_cycles(campaign: Campaign) -> int | None:
+    """Return how many cycles a network takes by its compiler's estimate, all inferences; None of other work.
+
+    Raises:
+        HarnessError: The target cannot be used.
+        NetworkError: The network cannot be read or compiled.
+    """
+    settings = campaign.work
+    if not isinstance(settings, NetworkSettings):
+        return None
+    compiled = compile_parts(network_path(settings), load_target(campaign.target).name)
+    return campaign.inferences * compiled.vela_total_cycles
 
 
 def storage_of(target: Target, parameters: Mapping[str, int]) -> Elaboration:

@@ -83,6 +83,7 @@ def run_campaign(
     resume: bool = False,
     progress: Progress | None = None,
     with_area: bool = True,
+    campaigns: int = 1,
 ) -> Results:
     """Carry out what is missing of a campaign in the run folder `out`, and judge it.
 
@@ -94,6 +95,8 @@ def run_campaign(
         resume: Finish a run that was interrupted; without it such a folder is refused.
         progress: Where stages and warnings go; None for lines on stderr.
         with_area: Find the area of each block, which takes a synthesis; without it that of no block is known.
+        campaigns: Of about this size on the target that will use what is built, this one among them: it says
+            what pays to be built.
 
     Returns:
         What the run says: `summary` is the content of `summary.json`.
@@ -118,7 +121,7 @@ def run_campaign(
     progress = progress or Progress()
     technology_of(campaign)
     campaign = with_planned_inputs(campaign, out, progress, partial(_run_pilot, progress=progress))
-    bench = prepare(campaign, progress, simulates=True)
+    bench = prepare(campaign, progress, simulates=campaigns)
     require_all_mapped(bench)
     check_safety(campaign, bench)
     check_run(out, bench.identity, resume=resume)
@@ -130,7 +133,7 @@ def run_campaign(
             engines = [stack.enter_context(bench.engine(position)) for position in range(len(bench.inputs))]
             # A pilot is small, an input has a part: what makes all injections fast is made once, for all.
             for engine in engines:
-                engine.expect(campaign.faults.injections, engines[0])
+                engine.expect(campaigns * campaign.faults.injections, engines[0])
             goldens = golden_runs(bench, engines)
             # What an input costs by itself: neither builds, made once, nor a comparison made of all at once.
             golden_seconds = time.monotonic() - began - (progress.built_seconds - built)

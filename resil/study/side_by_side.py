@@ -8,7 +8,7 @@ import multiprocessing
 import os
 import signal
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -16,21 +16,27 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Generic, Protocol, TextIO, TypeVar, cast
 
+from resil.campaign.campaign import Campaign
 from resil.campaign.data_set import DataSet
 from resil.campaign.network_settings import NetworkSettings
 from resil.campaign.recording_settings import RecordingSettings
 from resil.campaign.testbench_settings import TestbenchSettings
 from resil.campaign.work_settings import Work
 from resil.errors import Interrupted
+from resil.prepare.targets import estimated_cycles
 from resil.progress import Progress
 from resil.rtl_harness.host import available_memory, end_with
 from resil.rtl_harness.replay.waves import read_here
 from resil.study.study import StudyCell
+from resil.user_errors import USER_ERRORS
 
 _PREFIX = "resil: "
-# Bytes that a cell may take, and of each input: what is remembered of its run without a fault. ResNet-8 takes
-# 117 MB at 32 MACs and 177 MB at 256.
+# Bytes that a cell may take, and of each input: what is remembered of its run without a fault. Where its
+# length is not known, it is taken for ResNet-8's, which takes 117 MB at 32 MACs and 177 MB at 256.
 CELL_BYTES, INPUT_BYTES = 1 << 30, 180 << 20
+# Of an input whose run has so many cycles by estimate: 5 MB and 200 to 600 bytes a cycle, estimates a third
+# off; long runs are not remembered as a whole.
+SHORT_BYTES, CYCLE_BYTES, LONG_BYTES = 16 << 20, 1000, 1 << 30
 
 
 class StudyPart(Protocol):
@@ -85,9 +91,35 @@ def slots(cells: Sequence[StudyCell], workers: int) -> int:
     return max(1, min(workers, len(cells)))
 
 
+def alternating(parts: Sequence[P], groups: Sequence[str]) -> list[P]:
+    """Return parts in the order in which they begin: one of each group, then another one of each, and so on.
+
+    Args:
+        parts: To be carried out.
+        groups: That of each.
+
+    >>> alternating(["a", "b", "c", "d"], ["32 MACs", "32 MACs", "64 MACs", "64 MACs"])
+    ['a', 'c', 'b', 'd']
+    """
+    seen: Counter[str] = Counter()
+    rounds = []
+    for group in groups:
+        rounds.append(seen[group])
+        seen[group] += 1
+    return [parts[i] for i in sorted(range(len(parts)), key=rounds.__getitem__)]
+
+
 def cell_bytes(cell: StudyCell) -> int:
     """Return how many bytes a cell may take."""
-    return CELL_BYTES + INPUT_BYTES * _inputs(cell.campaign.work)
+    return CELL_BYTES + _input_bytes(cell.campaign) * _inputs(cell.campaign.work)
+
+
+def _input_bytes(campaign: Campaign) -> int:
+    try:
+        cycles = estimated_cycles(campaign)
+    except USER_ERRORS:
+        cycles = None  # The cell itself says what is wrong.
+    return INPUT_BYTES if cycles is None else min(LONG_BYTES, SHORT_BYTES + CYCLE_BYTES * cycles)
 
 
 def _inputs(work: Work) -> int:
@@ -132,6 +164,7 @@ class SideBySide(Generic[P, A]):
         self._memory = available_memory() if memory is None else memory
         self._progress = progress
         self._running: dict[Connection, tuple[P, BaseProcess]] = {}
+        self._weights: dict[str, int] = {}
 
     def run(self, parts: Sequence[P], began: Callable[[P], object]) -> Iterator[tuple[P, PartEnd[A]]]:
         """Yield each part when it has ended.
@@ -168,7 +201,12 @@ class SideBySide(Generic[P, A]):
         return len(parts)
 
     def _fit(self, parts: Sequence[P]) -> bool:
-        return self._memory is None or sum(map(self._weigh, parts)) <= self._memory
+        return self._memory is None or sum(map(self._weight, parts)) <= self._memory
+
+    def _weight(self, part: P) -> int:
+        if part.name not in self._weights:
+            self._weights[part.name] = self._weigh(part)
+        return self._weights[part.name]
 
     def _start(self, part: P, workers: int) -> None:
         context = multiprocessing.get_context("fork")

@@ -112,7 +112,7 @@ def write_tally(
 def tally_bench(folder: Path, engine: str, progress: Progress) -> tuple[Campaign, Bench]:
     """Return a campaign on the small design and its bench."""
     campaign = load_campaign(write_tally(folder, engine=engine))
-    return campaign, prepare(campaign, progress, simulates=True)
+    return campaign, prepare(campaign, progress, simulates=1)
 
 
 @dataclass(frozen=True, eq=False)
