@@ -2,8 +2,9 @@
 """From an empty cache to the first injection: `python -m benchmarks.engine.cold_start [SIZE...] [--json]`.
 
 Each size of the NPU is taken twice, with what comes with the package and as if nothing came; `--shipped`
-leaves the latter out. The example campaign is prepared as `resil run` does it, in a process and a cache of
-its own, up to the end of the golden run. Then all that may have to be built, one after the other.
+leaves the latter out, `--lanes` measures the lane model alone, which large campaigns make. The example
+campaign is prepared as `resil run` does it, in a process and a cache of its own, up to the end of the golden
+run. Then all that may have to be built, one after the other.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -30,6 +31,7 @@ from resil.rtl_harness.design.elaboration import elaborate
 from resil.rtl_harness.design.hardware import with_hardware
 from resil.rtl_harness.design.target import load_target
 from resil.rtl_harness.engine.fast.gates.gates import read_gates
+from resil.rtl_harness.engine.fast.lanes.build import lane_model
 from resil.rtl_harness.engine.fast.native.build import build_model, design_objects, shared_objects
 from resil.rtl_harness.engine.fast.state_map import variables_of
 from resil.rtl_harness.shipped import results
@@ -59,10 +61,17 @@ def main() -> int:
     options = _options()
     if options.one:
         os.environ["RESIL_CACHE"] = options.cache
-        measure = _first_injection if options.one == "whole" else _parts
+        measure = {"whole": _first_injection, "parts": _parts, "lanes": _lane_model}[options.one]
         print(json.dumps([asdict(took) for took in measure(options.sizes[0], options.without_shipped)]))
         return 0
-    rows = [row for size in options.sizes for row in _of_size(size, options.shipped)]
+    whole = [([], "whole")]
+    if options.lanes:
+        wanted = [([], "lanes")]
+    elif options.shipped:
+        wanted = whole
+    else:
+        wanted = [*whole, *((["--without-shipped"], one) for one in ("whole", "parts"))]
+    rows = [row for size in options.sizes for row in _of_size(size, wanted)]
     if options.json:
         print(json.dumps(rows))
         return 0
@@ -73,23 +82,13 @@ def main() -> int:
     return 0
 
 
-def _of_size(size: int, shipped: bool) -> Iterator[dict[str, object]]:
-    for flags in ([],) if shipped else ([], ["--without-shipped"]):
-        for one in ("whole", "parts") if flags else ("whole",):
-            with tempfile.TemporaryDirectory() as cache:
-                command = [
-                    sys.executable,
-                    "-m",
-                    __spec__.name,
-                    str(size),
-                    "--one",
-                    one,
-                    "--cache",
-                    cache,
-                    *flags,
-                ]
-                done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-            yield from ({"macs": size, **took} for took in json.loads(done.stdout))
+def _of_size(size: int, wanted: Iterable[tuple[list[str], str]]) -> Iterator[dict[str, object]]:
+    for flags, one in wanted:
+        with tempfile.TemporaryDirectory() as cache:
+            own = [str(size), "--one", one, "--cache", cache, *flags]
+            command = [sys.executable, "-m", __spec__.name, *own]
+            done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+        yield from ({"macs": size, **took} for took in json.loads(done.stdout))
 
 
 def _first_injection(size: int, without: bool) -> list[Took]:
@@ -125,6 +124,14 @@ def _parts(size: int, without: bool) -> list[Took]:
     return taken
 
 
+def _lane_model(size: int, without: bool) -> list[Took]:
+    target = load_target(f"ethos-u55-{size}")
+    elaboration = elaborate(target)
+    with _taking("lane model") as taken:
+        lane_model(target, elaboration.parameters)
+    return taken
+
+
 def _small_design() -> Path:
     return design_objects(load_target(EXAMPLES / "awkward" / "target.toml"), {}, [], assertions=False)
 
@@ -146,8 +153,9 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sizes", nargs="*", type=int, default=SIZES, metavar="SIZE", help="MACs a cycle")
     parser.add_argument("--shipped", action="store_true", help="only with what comes with the package")
+    parser.add_argument("--lanes", action="store_true", help="the lane model alone")
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--one", choices=("whole", "parts"), help=argparse.SUPPRESS)
+    parser.add_argument("--one", choices=("whole", "parts", "lanes"), help=argparse.SUPPRESS)
     parser.add_argument("--cache", help=argparse.SUPPRESS)
     parser.add_argument("--without-shipped", action="store_true", help=argparse.SUPPRESS)
     return parser.parse_args()

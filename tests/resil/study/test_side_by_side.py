@@ -7,10 +7,14 @@ import time
 from dataclasses import dataclass
 from itertools import pairwise
 
+import numpy as np
 import pytest
 
+from resil.prepare.targets import estimated_cycles
 from resil.progress import Progress
-from resil.study.side_by_side import PartEnd, SideBySide
+from resil.study.side_by_side import CELL_BYTES, INPUT_BYTES, PartEnd, SideBySide, alternating, cell_bytes
+from resil.study.study_file import load_study
+from tests.resil.studies import TEXT, write_study
 
 
 @dataclass(frozen=True)
@@ -54,3 +58,23 @@ def test_parts_begin_in_order_as_far_as_there_is_room(weights, workers, side, ex
         assert all(began >= ended for name, _, began, _ in found if name in after)
     first = expected[0]
     assert [own for name, own, _, _ in found if name in first] == [workers // len(first)] * len(first)
+
+
+def test_parts_of_different_groups_begin_in_turn():
+    """Two of one group would wait for the same builds; a group of which nothing is left is passed over."""
+    parts = ["32 a", "32 b", "32 c", "64 a", "128 a", "128 b"]
+    found = alternating(parts, [part.split()[0] for part in parts])
+    assert found == ["32 a", "64 a", "128 a", "32 b", "128 b", "32 c"]
+
+
+def test_a_cell_weighs_by_the_length_of_its_runs(tmp_path):
+    """`digits` is short, `mnist_lenet` four times as long; of what does not compile nothing is known."""
+    digits, lenet = load_study(write_study(tmp_path, TEXT)).cells[:2]
+    room = [cell_bytes(cell) - CELL_BYTES for cell in (digits, lenet)]
+    assert estimated_cycles(digits.campaign) < estimated_cycles(lenet.campaign)
+    assert 0 < room[0] < room[1] < 2 * INPUT_BYTES  # two inputs each
+    (tmp_path / "broken.tflite").write_bytes(b"no network")
+    broken = TEXT.replace("zoo:mnist_lenet", "broken.tflite").replace("inputs = [0, 3]", 'inputs = "x.npy"')
+    np.save(tmp_path / "x.npy", np.zeros((2, 8, 8, 1), np.int8))
+    _, unknown = load_study(write_study(tmp_path, broken)).cells[:2]
+    assert cell_bytes(unknown) - CELL_BYTES == 64 * INPUT_BYTES
