@@ -40,7 +40,7 @@ from resil.study.pace import StudyPace
 from resil.study.protect import protect_target
 from resil.study.protection import NOT_FINISHED, settled, unassessed
 from resil.study.rows import Row, block_rows, write_rows
-from resil.study.side_by_side import PartEnd, SideBySide, alternating, cell_bytes, slots
+from resil.study.side_by_side import PartEnd, SideBySide, cell_bytes, in_turn, slots
 from resil.study.study import ProtectionWanted, Study, StudyCell, StudyTarget
 from resil.study.time_spent import BUILDS, CELLS, PROTECTION, Spent
 from resil.study.verdict import study_verdict
@@ -146,11 +146,8 @@ class _Study:
         return 1 if execution.farm is not None else slots(cells, execution.processes)
 
     def _carry_out_together(self, waiting: Sequence[StudyCell], side: int) -> None:
-        """Carry out cells side by side; a second that several share counts a part of it for each.
-
-        Cells of different targets begin together: two of one would wait for the same builds.
-        """
-        waiting = alternating(waiting, [cell.target for cell in waiting])
+        """Carry out cells side by side; a second that several share counts a part of it for each."""
+        waiting = in_turn(waiting)
         places = {cell.folder: place for place, cell in enumerate(waiting, start=1)}
 
         def began(cell: StudyCell) -> None:

@@ -8,10 +8,11 @@ import multiprocessing
 import os
 import signal
 import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Generic, Protocol, TextIO, TypeVar, cast
@@ -91,22 +92,21 @@ def slots(cells: Sequence[StudyCell], workers: int) -> int:
     return max(1, min(workers, len(cells)))
 
 
-def alternating(parts: Sequence[P], groups: Sequence[str]) -> list[P]:
-    """Return parts in the order in which they begin: one of each group, then another one of each, and so on.
+def in_turn(cells: Sequence[StudyCell]) -> list[StudyCell]:
+    """Return cells in the order in which they begin side by side.
 
-    Args:
-        parts: To be carried out.
-        groups: That of each.
-
-    >>> alternating(["a", "b", "c", "d"], ["32 MACs", "32 MACs", "64 MACs", "64 MACs"])
-    ['a', 'c', 'b', 'd']
+    Those of different targets in turn, for two of one would wait for the same builds; the longest networks
+    first, for the last cells are carried out with nothing beside them.
     """
-    seen: Counter[str] = Counter()
-    rounds = []
-    for group in groups:
-        rounds.append(seen[group])
-        seen[group] += 1
-    return [parts[i] for i in sorted(range(len(parts)), key=rounds.__getitem__)]
+    cycles: dict[str, int] = {}
+    for cell in cells:
+        if cell.network not in cycles:
+            cycles[cell.network] = _cycles(cell.campaign) or 0
+    of_target: dict[str, list[StudyCell]] = {}
+    for cell in sorted(cells, key=lambda cell: -cycles[cell.network]):
+        of_target.setdefault(cell.target, []).append(cell)
+    rounds = zip_longest(*of_target.values())
+    return [cell for row in rounds for cell in row if cell is not None]
 
 
 def cell_bytes(cell: StudyCell) -> int:
@@ -114,11 +114,16 @@ def cell_bytes(cell: StudyCell) -> int:
     return CELL_BYTES + _input_bytes(cell.campaign) * _inputs(cell.campaign.work)
 
 
-def _input_bytes(campaign: Campaign) -> int:
+def _cycles(campaign: Campaign) -> int | None:
+    """Return how long a campaign's runs are by estimate; None where none is made."""
     try:
-        cycles = estimated_cycles(campaign)
+        return estimated_cycles(campaign)
     except USER_ERRORS:
-        cycles = None  # The cell itself says what is wrong.
+        return None  # The cell itself says what is wrong.
+
+
+def _input_bytes(campaign: Campaign) -> int:
+    cycles = _cycles(campaign)
     return INPUT_BYTES if cycles is None else min(LONG_BYTES, SHORT_BYTES + CYCLE_BYTES * cycles)
 
 

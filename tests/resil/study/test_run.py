@@ -749,7 +749,9 @@ def test_a_cell_whose_process_dies_has_failed(command, tmp_path, monkeypatch):
     assert "exit code -9" in cells[1]["error"]
 
 
-def test_cells_side_by_side_begin_target_by_target_in_turn(command, tmp_path, monkeypatch, capsys):
+def test_cells_side_by_side_begin_with_the_longest_network_on_each_target(
+    command, tmp_path, monkeypatch, capsys
+):
     """What they say together stands in the study's order; what is built is for all cells of a target."""
     expected = tmp_path / "expected"
 
@@ -761,7 +763,7 @@ def test_cells_side_by_side_begin_target_by_target_in_turn(command, tmp_path, mo
     monkeypatch.setattr(fake.FakeEngine, "expect", expect)
     assert command() == 0
     begun = [line.split(": ", 2)[2] for line in capsys.readouterr().err.splitlines() if " of 4: " in line]
-    assert begun == [f"{name} on ethos-u55-{macs}" for name in ("digits", "mnist_lenet") for macs in (32, 64)]
+    assert begun == [f"{name} on ethos-u55-{macs}" for name in ("mnist_lenet", "digits") for macs in (32, 64)]
     found = record(tmp_path / "out")["cells"]
     assert [f"{cell['target']}/{cell['network']}" for cell in found] == CELLS
     assert set(expected.read_text().split()) == {"400"}  # of a target two cells, 200 each

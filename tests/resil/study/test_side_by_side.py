@@ -12,7 +12,7 @@ import pytest
 
 from resil.prepare.targets import estimated_cycles
 from resil.progress import Progress
-from resil.study.side_by_side import CELL_BYTES, INPUT_BYTES, PartEnd, SideBySide, alternating, cell_bytes
+from resil.study.side_by_side import CELL_BYTES, INPUT_BYTES, PartEnd, SideBySide, cell_bytes, in_turn
 from resil.study.study_file import load_study
 from tests.resil.studies import TEXT, write_study
 
@@ -60,11 +60,18 @@ def test_parts_begin_in_order_as_far_as_there_is_room(weights, workers, side, ex
     assert [own for name, own, _, _ in found if name in first] == [workers // len(first)] * len(first)
 
 
-def test_parts_of_different_groups_begin_in_turn():
-    """Two of one group would wait for the same builds; a group of which nothing is left is passed over."""
-    parts = ["32 a", "32 b", "32 c", "64 a", "128 a", "128 b"]
-    found = alternating(parts, [part.split()[0] for part in parts])
-    assert found == ["32 a", "64 a", "128 a", "32 b", "128 b", "32 c"]
+def test_cells_of_different_targets_begin_in_turn_with_the_longest_network(tmp_path):
+    """Two of one target would wait for the same builds; a target of which nothing is left is passed over."""
+    alone = '[[network]]\npath = "zoo:mnist_autoencoder"\ninputs = [0]\ntargets = ["ethos-u55-64"]\n[faults]'
+    cells = load_study(write_study(tmp_path, TEXT.replace("[faults]", alone))).cells
+    begun = [f"{cell.target[10:]} {cell.network}" for cell in in_turn(cells)]
+    assert begun == [
+        "32 mnist_lenet",
+        "64 mnist_lenet",
+        "32 digits",
+        "64 mnist_autoencoder",
+        "64 digits",
+    ]
 
 
 def test_a_cell_weighs_by_the_length_of_its_runs(tmp_path):
