@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -66,33 +67,42 @@ class Effect:
             clusters: Part of the upsets that flip 1, 2, ... bits.
             permanent: On bits that are stuck. Cells that upset less get stuck as often.
         """
-        if kind not in option.protects or (permanent and not option.permanent):
-            return Effect()
-        if permanent:
-            option = replace(option, raw_factor=1.0, raw_factor_low=None, raw_factor_high=None)
-        weak = option.raw_share_at(kind, weak=True)
-        grown = 1.0 + option.added_bits
-        residual = option.worst_residual_share(kind, hazardous) * grown
-        raw = option.raw_share_at(kind, weak=False)
-        sizes = range(1, len(clusters) + 1)
-        by_size = tuple(weak * grown if option.misses(size) else residual for size in sizes)
-        danger = [size * share for size, share in zip(sizes, clusters, strict=True)]
-        alone = [r if option.corrects(size) else weak * grown for size, r in zip(sizes, by_size, strict=True)]
-        unaided = float(np.dot(danger, alone)) / sum(danger)
-        if any(option.misses(size) for size in sizes):
-            residual = float(np.dot(danger, by_size)) / sum(danger)
-        else:
-            by_size = ()
-        if option.turns_into == "due":
-            return Effect(residual, raw, weak * grown, 0.0, by_size, unaided)
-        reported = sum(
-            share for size, share in zip(sizes, clusters, strict=True) if option.only_reports(size)
-        )
-        return Effect(residual, raw, reported * weak * grown, weak, by_size, unaided)
+        return _effect(option, kind, tuple(hazardous), tuple(clusters), permanent)
 
     def left_of(self, size: int) -> float:
         """Return the residual share of upsets of so many bits."""
         return self.by_size[min(size, len(self.by_size)) - 1] if self.by_size else self.residual
+
+
+@lru_cache(maxsize=4096)
+def _effect(
+    option: ProtectionOption,
+    kind: str,
+    hazardous: tuple[str, ...],
+    clusters: tuple[float, ...],
+    permanent: bool,
+) -> Effect:
+    if kind not in option.protects or (permanent and not option.permanent):
+        return Effect()
+    if permanent:
+        option = replace(option, raw_factor=1.0, raw_factor_low=None, raw_factor_high=None)
+    weak = option.raw_share_at(kind, weak=True)
+    grown = 1.0 + option.added_bits
+    residual = option.worst_residual_share(kind, hazardous) * grown
+    raw = option.raw_share_at(kind, weak=False)
+    sizes = range(1, len(clusters) + 1)
+    by_size = tuple(weak * grown if option.misses(size) else residual for size in sizes)
+    danger = [size * share for size, share in zip(sizes, clusters, strict=True)]
+    alone = [r if option.corrects(size) else weak * grown for size, r in zip(sizes, by_size, strict=True)]
+    unaided = float(np.dot(danger, alone)) / sum(danger)
+    if any(option.misses(size) for size in sizes):
+        residual = float(np.dot(danger, by_size)) / sum(danger)
+    else:
+        by_size = ()
+    if option.turns_into == "due":
+        return Effect(residual, raw, weak * grown, 0.0, by_size, unaided)
+    reported = sum(share for size, share in zip(sizes, clusters, strict=True) if option.only_reports(size))
+    return Effect(residual, raw, reported * weak * grown, weak, by_size, unaided)
 
 
 def harmful() -> FloatArray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -295,6 +296,32 @@ class Left:
     stuck: bool = False
 
 
+@dataclass(frozen=True)
+class Groups:
+    """Groups of members, of which a member may be in several.
+
+    Attributes:
+        members: One group after the other.
+        group: Of each of these.
+        count: Of groups.
+    """
+
+    members: IntArray
+    group: IntArray
+    count: int
+
+    @staticmethod
+    def of(groups: Sequence[Sequence[int]]) -> Groups:
+        """Return groups from the numbers of their members."""
+        sizes = [len(own) for own in groups]
+        members = np.fromiter(chain.from_iterable(groups), np.int64, sum(sizes))
+        return Groups(members, np.repeat(np.arange(len(groups)), sizes), len(groups))
+
+    def sums(self, of_members: FloatArray) -> FloatArray:
+        """Return the sum of what the members of each group have, shape (groups,)."""
+        return np.bincount(self.group, of_members[self.members], self.count)
+
+
 def what_is_left(
     design: ProtectableDesign,
     menu: Sequence[Item],
@@ -316,31 +343,33 @@ def what_is_left(
     rate = raw * (risks @ mechanisms.hazardous(network))
     detected = raw * (risks @ mechanisms.detected(network))
     before = float(raw @ (risks @ undetected()))
-    by_unit = {
-        kind: tuple(
-            _sums(design, np.where(np.array(cells.kind) == kind, part, 0.0)) for part in (rate, raw, detected)
-        )
-        for kind in dict.fromkeys(cells.kind)
-    }
-    effects = {
-        (option.name, kind): Effect.of(
-            option, kind, network.hazardous, network.clusters, permanent=network.stuck
-        )
-        for option in {item.option for item in menu if item.option is not None}
-        for kind in by_unit
-    }
+    units, items = Groups.of([unit.cells for unit in design.units]), Groups.of([item.units for item in menu])
+    options = {item.option.name: item.option for item in menu if item.option is not None}
+    place = {name: number for number, name in enumerate(options)}
+    chosen = np.array(
+        [len(place) if i.option is None else place[i.option.name] for i in menu], dtype=np.int64
+    )
     fit, left, due = (np.zeros(len(menu)) for _ in range(3))
     # A code that corrects reports some clusters: hazardous where detected failures are.
     hurts = float("due" in network.hazardous)
-    for number, item in enumerate(menu):
-        own = list(item.units)
-        for kind, (own_rate, own_raw, own_detected) in by_unit.items():
-            effect = effects[item.option.name, kind] if item.option else Effect()
-            upsets = float(own_raw[own].sum())
-            fit[number] += effect.residual * float(own_rate[own].sum())
-            fit[number] += hurts * effect.due_of_raw * upsets
-            left[number] += effect.raw * upsets
-            due[number] += effect.due_of_raw * upsets + effect.due_kept * float(own_detected[own].sum())
+    for kind in dict.fromkeys(cells.kind):
+        own = np.array(cells.kind) == kind
+        hazards, upsets, failures = (
+            items.sums(units.sums(np.where(own, part, 0.0))) for part in (rate, raw, detected)
+        )
+        effects = [
+            *(
+                Effect.of(option, kind, network.hazardous, network.clusters, permanent=network.stuck)
+                for option in options.values()
+            ),
+            Effect(),
+        ]
+        residual, raw_left, due_of_raw, due_kept = np.array(
+            [(e.residual, e.raw, e.due_of_raw, e.due_kept) for e in effects]
+        )[chosen].T
+        fit += residual * hazards + hurts * due_of_raw * upsets
+        left += raw_left * upsets
+        due += due_of_raw * upsets + due_kept * failures
     logic = None if network.logic is None else _logic(design, menu, network, network.logic, mechanisms)
     return Left(fit, left, due, before, logic=logic, stuck=network.stuck)
 
@@ -396,7 +425,3 @@ def _cover(option: ProtectionOption, hazardous: Sequence[str]) -> LogicCover:
     compared = replace(option, raw_factor=1.0, raw_factor_low=None, raw_factor_high=None)
     found = Effect.of(compared, KINDS[0], hazardous)
     return LogicCover(found.residual, found.due_of_raw, found.due_kept)
-
-
-def _sums(design: ProtectableDesign, of_cells: FloatArray) -> FloatArray:
-    return np.array([float(of_cells[list(unit.cells)].sum()) for unit in design.units])
