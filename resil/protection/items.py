@@ -319,7 +319,7 @@ class Groups:
 
     def sums(self, of_members: FloatArray) -> FloatArray:
         """Return the sum of what the members of each group have, shape (groups,)."""
-        return np.bincount(self.group, of_members[self.members], self.count)
+        return np.bincount(self.group, of_members[self.members], self.count).astype(np.float64)
 
 
 def what_is_left(
