@@ -52,7 +52,7 @@ SWEEP_READY_EACH = 60
 # Faults times cycles, of each input, from which on a lane model is used if it is there: 250 faults of
 # `digits` at 32 MACs went 1.08 times as fast, 1,000 of them 1.32 times.
 LANES_FROM = 2_000_000
-# Likewise of all inputs from which on it is worth its making, 31 s of the processor at 32 MACs and 105 s at
+# Likewise of all inputs from which on it is worth its making, 31 s of the processor at 32 MACs and 83 s at
 # 256. That much is saved by 10^9 of `digits` at 32 MACs, 3 * 10^9 at 128, and 10^10 at 256.
 LANES_MADE_FROM = 2_000_000_000
 
