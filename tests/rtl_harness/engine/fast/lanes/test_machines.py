@@ -14,7 +14,7 @@ from resil.rtl_harness.engine.fast import acceleration as sweeps
 from resil.rtl_harness.engine.fast.audit_sample import NOTHING
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.engine.fast.lane_library import lanes_of
-from resil.rtl_harness.engine.fast.lanes import build
+from resil.rtl_harness.engine.fast.lanes import build, emit
 from resil.rtl_harness.engine.fast.lanes.build import lane_model
 from resil.rtl_harness.engine.fast.lanes.words import UnsupportedLanesError
 from resil.rtl_harness.engine.fast.model import CompiledModel
@@ -229,6 +229,17 @@ def test_lanes_are_used_where_they_pay(least, making, there, used, faster, monke
         monkeypatch.setattr(sweeps, "LANES_MADE_FROM", making * work)
         list(one.run(faults))
     assert len(asked) == used
+
+
+def test_no_structure_has_more_members_than_a_compiler_takes_in_its_stride(tmp_path, monkeypatch):
+    """The fault: a compiler looks for the name of each among all before it, for minutes in the NPU."""
+    monkeypatch.setattr(emit, "MEMBERS", 8)
+    build._generate(build.frozen(TARGET), WORKLOAD.parameters, tmp_path)
+    text = (tmp_path / build.SOURCE).read_text()
+    state = text[text.index("struct State0") : text.index("struct alignas(64) State :")]
+    sizes = [len(one.splitlines()) - 2 for one in state.split("struct ")[1:]]
+    assert len(sizes) > 3
+    assert max(sizes) == 8
 
 
 def test_a_second_clock_is_refused_by_name_and_the_campaign_goes_on():
