@@ -78,15 +78,19 @@ class Candidate:
     def effects(self, design: ProtectableDesign, network: Network) -> list[Effect]:
         """Return the effect on each cell, as a network's campaign counts failures and declares clusters."""
         found = [Effect()] * len(design.cells.bits)
+        kinds = design.cells.kind
         for item in self.items:
             if item.option is None:
                 continue
+            of_kind = {
+                kind: Effect.of(
+                    item.option, kind, network.hazardous, network.clusters, permanent=network.stuck
+                )
+                for kind in dict.fromkeys(kinds)
+            }
             for unit in item.units:
                 for cell in design.units[unit].cells:
-                    kind = design.cells.kind[cell]
-                    found[cell] = Effect.of(
-                        item.option, kind, network.hazardous, network.clusters, permanent=network.stuck
-                    )
+                    found[cell] = of_kind[kinds[cell]]
         return found
 
 

@@ -352,8 +352,9 @@ def what_is_left(
     fit, left, due = (np.zeros(len(menu)) for _ in range(3))
     # A code that corrects reports some clusters: hazardous where detected failures are.
     hurts = float("due" in network.hazardous)
+    kinds = np.array(cells.kind)
     for kind in dict.fromkeys(cells.kind):
-        own = np.array(cells.kind) == kind
+        own = kinds == kind
         hazards, upsets, failures = (
             items.sums(units.sums(np.where(own, part, 0.0))) for part in (rate, raw, detected)
         )

@@ -279,13 +279,17 @@ def _due_of_added(design: ProtectableDesign, network: Network, items: Sequence[I
     raw, cells = network.raw(design.cells), design.cells
     found: dict[str, float] = {}
     for item in items:
-        for unit in item.units if item.option is not None else ():
+        if item.option is None:
+            continue
+        part = item.option.added_bits / (1.0 + item.option.added_bits)
+        made = {
+            kind: Effect.of(item.option, kind, network.hazardous, network.clusters).due_of_raw
+            for kind in dict.fromkeys(cells.kind)
+        }
+        for unit in item.units:
             for cell in design.units[unit].cells:
                 kind = cells.kind[cell]
-                assert item.option is not None
-                made = Effect.of(item.option, kind, network.hazardous, network.clusters).due_of_raw
-                part = item.option.added_bits / (1.0 + item.option.added_bits)
-                found[kind] = found.get(kind, 0.0) + float(raw[cell]) * made * part
+                found[kind] = found.get(kind, 0.0) + float(raw[cell]) * made[kind] * part
     return found
 
 
