@@ -16,11 +16,11 @@ from pathlib import Path
 
 import numpy as np
 
-from resil.networks.compile import CONSTANTS_REGION, compile_network
-from resil.rtl_harness.npu.batches import batches
+from resil.networks.compile import CompiledNetwork, compile_network
+from resil.networks.ends import each_shape
+from resil.rtl_harness.npu.infer import infer
 from resil.rtl_harness.npu.model import batch
-from resil.rtl_harness.npu.model.config import npu_config
-from resil.rtl_harness.npu.model.machine import FunctionalModel
+from resil.rtl_harness.npu.workload import Array
 
 INPUTS, TIMES = 64, 3
 
@@ -38,10 +38,13 @@ def main() -> int:
     found: dict[str, dict[int, float]] = {}
     same = True
     for network in options.networks:
+        compiled = compile_network(network, options.accelerator)
+        inputs = _inputs(compiled)
         ends = set()
         found[network.stem] = {}
         for elements in options.elements:
-            runs = [_run(network, options.accelerator, elements) for _ in range(TIMES)]
+            batch.CHUNK_ELEMENTS = elements
+            runs = [_run(compiled, inputs) for _ in range(TIMES)]
             found[network.stem][elements] = round(min(seconds for seconds, _ in runs), 3)
             ends |= {end for _, end in runs}
         same &= len(ends) == 1
@@ -53,24 +56,21 @@ def main() -> int:
     return 0 if same else 4
 
 
-def _run(network: Path, accelerator: str, elements: int) -> tuple[float, int]:
-    """Return the processor time of all inputs, and a hash of what they leave in memory."""
-    batch.CHUNK_ELEMENTS = elements
-    compiled = compile_network(network, accelerator)
-    model = FunctionalModel(npu_config(accelerator))
+def _inputs(compiled: CompiledNetwork) -> list[Array]:
     generator = np.random.default_rng(0)
-    inputs = [
-        generator.integers(np.iinfo(i.dtype).min, np.iinfo(i.dtype).max, (INPUTS, *i.shape[1:]), i.dtype)
+    return [
+        generator.integers(
+            np.iinfo(i.dtype).min, np.iinfo(i.dtype).max, (INPUTS, *each_shape(i.shape)), i.dtype
+        )
         for i in compiled.inputs
     ]
-    took, end = 0.0, []
-    for _, regions in batches(compiled, inputs):
-        began = time.process_time()
-        for _ in model.operations(compiled.commands, regions, read_only=frozenset({CONSTANTS_REGION})):
-            pass
-        took += time.process_time() - began
-        end += [regions[slot.region].tobytes() for slot in compiled.outputs]
-    return took, hash(tuple(end))
+
+
+def _run(compiled: CompiledNetwork, inputs: list[Array]) -> tuple[float, tuple[bytes, ...]]:
+    """Return the processor time of all inputs, and their outputs."""
+    began = time.process_time()
+    found = infer(compiled, inputs, "functional")
+    return time.process_time() - began, tuple(output.tobytes() for output in found.outputs)
 
 
 if __name__ == "__main__":

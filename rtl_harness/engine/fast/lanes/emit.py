@@ -87,10 +87,11 @@ class _Emitter:
         )
         members = [*(f"  {type_of(p.width)} p{p.number};" for p in pieces), *self.storage.members()]
         lines: list[str] = []
-        for number, at in enumerate(range(0, len(members), MEMBERS)):
-            lines += [f"struct State{number} {{", *members[at : at + MEMBERS], "};"]
-        bases = ", ".join(f"State{number}" for number in range(-(-len(members) // MEMBERS)))
-        return [*lines, f"struct alignas(64) State : {bases} {{}};", ""]
+        bases: list[str] = []
+        for at in range(0, len(members), MEMBERS):
+            bases.append(f"State{len(bases)}")
+            lines += [f"struct {bases[-1]} {{", *members[at : at + MEMBERS], "};"]
+        return [*lines, f"struct alignas(64) State : {', '.join(bases)} {{}};", ""]
 
     # ---- one cycle
 
